@@ -19,11 +19,11 @@ const run = promisify(execFile);
 export async function takeLock(path: string): Promise<ProcessLock> {
   const own = `${process.pid} ${await startOf(process.pid)}`;
   for (;;) {
-    if (await createWith(path, own)) return { heldBy: null, release: () => releaseLock(path, own) };
+    if (await createWith(path, own)) return held(path, own);
     const holder = await readHolder(path);
     if (holder === null) continue; // released just now
     if (await isAlive(holder)) return { heldBy: pidOf(holder) };
-    if (await takeOver(path, { holder, own })) return { heldBy: null, release: () => releaseLock(path, own) };
+    if (await takeOver(path, { holder, own })) return held(path, own);
     await wait(10); // somebody else is at it; the next round sees the result
   }
 }
@@ -48,8 +48,13 @@ async function takeOver(path: string, change: { holder: string; own: string }): 
   }
 }
 
-async function releaseLock(path: string, own: string): Promise<void> {
-  if ((await readHolder(path)) === own) await rm(path, { force: true });
+function held(path: string, own: string): ProcessLock {
+  let isHeld = true;
+  async function release(): Promise<void> {
+    if (isHeld && (await readHolder(path)) === own) await rm(path, { force: true });
+    isHeld = false;
+  }
+  return { heldBy: null, release };
 }
 
 /** Creates a file together with its content, so that nobody can read it half written. False when it exists. */
@@ -93,9 +98,10 @@ async function startOf(pid: number): Promise<string | null> {
       return (await run('ps', ['-o', 'lstart=', '-p', String(pid)])).stdout.trim();
     }
     const status = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces; the start is the 20th field after it, in clock ticks since boot.
-    const ticks = status.slice(status.lastIndexOf(')') + 2).split(' ')[19];
-    return `${ticks} ${(await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()}`;
+    // The name in parentheses may hold spaces. After it: the state, and 19 fields later the start in clock ticks.
+    const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return null; // ended, only not yet noticed by its parent
+    return `${fields[19]} ${(await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()}`;
   } catch {
     return null; // no such process
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
+import { constants, type Dirent, existsSync } from 'node:fs';
 import { chmod, copyFile, lstat, mkdir, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { StartError } from '../start-error.ts';
@@ -17,14 +17,14 @@ interface CopyRequest {
  */
 export async function copyOfPackage(request: CopyRequest): Promise<string> {
   const source = join(request.packageDir, 'native');
-  const wanted = await fingerprint(source);
+  const wanted = (await fingerprint(source)) ?? '';
   const failures: string[] = [];
   for (const parent of request.parents) {
     try {
       await ensureTrustedFolder(parent);
       const target = join(parent, request.name);
-      if ((await fingerprint(target).catch(() => null)) === wanted) return target; // no copy yet
-      await replaceCopy({ source, target, request });
+      if ((await fingerprint(target)) === wanted) return target;
+      await makeCopy({ source, target, wanted, links: request.links });
       if ((await fingerprint(target)) === wanted) return target;
       failures.push(`${target}: the copy is incomplete`);
     } catch (error) {
@@ -45,23 +45,40 @@ async function ensureTrustedFolder(path: string): Promise<void> {
   throw new Error(`${path} can be changed by other users`);
 }
 
-async function replaceCopy(copy: { source: string; target: string; request: CopyRequest }): Promise<void> {
+interface Copy {
+  source: string;
+  target: string;
+  wanted: string;
+  links: CopyRequest['links'];
+}
+
+async function makeCopy(copy: Copy): Promise<void> {
   const aside = `${copy.target}.${randomBytes(6).toString('hex')}`;
   try {
     for (const file of await payload(copy.source)) {
       await copyProgramFile(join(copy.source, file), join(aside, file));
     }
-    for (const link of copy.request.links) {
+    for (const link of copy.links) {
       await symlink(basename(link.source), join(aside, relative('native', link.target)));
     }
     await openFolders(aside);
-    await rm(copy.target, { recursive: true, force: true });
-    await rename(aside, copy.target);
-  } catch (error) {
+    await putInPlace(aside, copy);
+  } finally {
     await rm(aside, { recursive: true, force: true });
-    // Another process that started at the same time was faster; the caller checks what it made.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
   }
+}
+
+/** Another process may have made its copy meanwhile and run programs from it already: a good one stays. */
+async function putInPlace(aside: string, { target, wanted }: Copy): Promise<void> {
+  if (existsSync(target)) {
+    if ((await fingerprint(target)) === wanted) return;
+    const damaged = `${aside}.damaged`;
+    await rename(target, damaged);
+    await rm(damaged, { recursive: true, force: true });
+  }
+  await rename(aside, target).catch((error) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // the caller checks what is there
+  });
 }
 
 async function copyProgramFile(from: string, to: string): Promise<void> {
@@ -86,7 +103,9 @@ async function payload(root: string): Promise<string[]> {
     .sort();
 }
 
-async function fingerprint(root: string): Promise<string> {
+/** Names and sizes of all files; null when there is no such folder. */
+async function fingerprint(root: string): Promise<string | null> {
+  if (!existsSync(root)) return null;
   const files = await payload(root);
   const sizes = await Promise.all(
     files.map(async (file) => `${file} ${(await stat(join(root, file))).size}`),
