@@ -1,0 +1,24 @@
+/** Bounds on what a pusher may make the server read; each has an error of its own. */
+export const limits = {
+  /** Bytes of the file as pushed. */
+  fileBytes: 1024 * 1024,
+  /** Lexical tokens of the file; keeps the time to parse a hostile file below about a second. */
+  tokens: 250_000,
+  /** Nesting of lists and mappings, aliases followed. */
+  depth: 100,
+  aliases: 10_000,
+  /** Characters after all aliases are followed. */
+  expandedSize: 8 * 1024 * 1024,
+  /** Characters of all jobs together once the global settings are copied into each. */
+  planSize: 8 * 1024 * 1024,
+  jobs: 500,
+  nameLength: 255,
+  errors: 20,
+  warnings: 100,
+  scriptNesting: 10,
+  patternLength: 1024,
+  /** Sum of the upper bounds of counted repetitions in one pattern; they are copied when compiled. */
+  patternRepeats: 300,
+  /** Different regular expressions in one file. */
+  patterns: 200,
+} as const;
