@@ -1,0 +1,81 @@
+import type { Response } from 'got';
+import { BuildPayload } from '../shared/protocol/build.ts';
+import { parseRangeLength } from '../shared/protocol/content-range.ts';
+import type { TraceAnswer } from './job/build-api.ts';
+import { RequestFault } from './retry.ts';
+
+export type ClaimAnswer =
+  | { kind: 'build'; build: BuildPayload }
+  /** A build was handed out that this runner cannot read; `id` when at least that is there. */
+  | { kind: 'unreadable'; id: number | null; reason: string }
+  | { kind: 'none' }
+  | { kind: 'forbidden' }
+  | { kind: 'unavailable'; reason: string };
+
+export function readClaim(response: Response<string>): ClaimAnswer {
+  switch (response.statusCode) {
+    case 201:
+      return readBuild(response.body);
+    case 204:
+    case 404:
+    case 409:
+      return { kind: 'none' };
+    case 401:
+    case 403:
+      return { kind: 'forbidden' };
+    default:
+      return { kind: 'unavailable', reason: faultOf(response).message };
+  }
+}
+
+function readBuild(body: string): ClaimAnswer {
+  const value = parseJson(body);
+  const parsed = BuildPayload.safeParse(value);
+  if (parsed.success) return { kind: 'build', build: parsed.data };
+  const { id } = (value ?? {}) as { id?: unknown };
+  const reason = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  return { kind: 'unreadable', id: typeof id === 'number' ? id : null, reason };
+}
+
+export function readTraceAnswer(response: Response<string>): TraceAnswer {
+  const header = (name: string) => response.headers[name]?.toString() ?? null;
+  switch (response.statusCode) {
+    case 202:
+      return { kind: 'stored', status: header('build-status') };
+    case 416:
+      return { kind: 'out_of_order', length: parseRangeLength(header('range') ?? '') };
+    case 403:
+    case 404:
+      return { kind: 'gone' };
+    default:
+      return { kind: 'unavailable', reason: faultOf(response).message };
+  }
+}
+
+export function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // Whoever needs a value finds that it is none.
+    return null;
+  }
+}
+
+export function faultOf(response: Response<string>): RequestFault {
+  const { message } = (parseJson(response.body) ?? {}) as { message?: unknown };
+  const said = typeof message === 'string' ? message : (response.statusMessage ?? '');
+  return new RequestFault(`the server answered ${response.statusCode} ${said}`.trim(), response.statusCode);
+}
+
+export function faultOfError(error: unknown): RequestFault {
+  if (error instanceof RequestFault) return error;
+  const { response } = error as { response?: Response };
+  if (!response) return new RequestFault(reasonOf(error), null);
+  const text = `the server answered ${response.statusCode} ${response.statusMessage ?? ''}`;
+  return new RequestFault(text.trim(), response.statusCode);
+}
+
+export function reasonOf(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}

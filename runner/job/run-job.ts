@@ -1,0 +1,146 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffDelay } from '../../shared/retry.ts';
+import type { JobEnvironment } from '../executor/executor.ts';
+import { splitCredentials } from './git.ts';
+import { createJob, type Job, JobControl, type JobRequest } from './job.ts';
+import { tokenForms, valueForms } from './mask.ts';
+import { describeOutcome, type Outcome } from './outcome.ts';
+import * as steps from './steps.ts';
+import { Trace } from './trace.ts';
+import { errorLine, noticeLine } from './trace-text.ts';
+import { expandOptions, resolveVariables, runnerVariables } from './variables.ts';
+
+/**
+ * Runs one build to its end and reports it. Whatever happens, what was made for it is removed.
+ *
+ * @returns the cause of the end.
+ */
+export async function runJob(request: JobRequest): Promise<Outcome> {
+  const { build, directories } = request;
+  await mkdir(directories.temporary, { recursive: true, mode: 0o700 });
+  const control = new JobControl(build.timeout, request.shutdown);
+  const given = [...runnerVariables(build, request.runner), ...build.variables];
+  const variables = resolveVariables(given);
+  const trace = await Trace.open({
+    api: request.api,
+    spoolFile: join(directories.temporary, 'trace.log'),
+    secrets: secretsOf(request, variables),
+    outputLimit: request.outputLimit,
+    timing: request.timing.trace,
+    onStop: (why) => control.stop({ kind: 'canceled', gone: why === 'gone' }),
+  });
+  const job = createJob({
+    request,
+    build: expandOptions(build, variables),
+    variables,
+    trace,
+    signal: control.signal,
+  });
+  const run: Run = { job, given, control, environment: null, step: 'start' };
+  try {
+    const outcome = await runSteps(run).catch((error: unknown) => control.outcomeOf(error, run.step));
+    control.close();
+    await end(run, outcome);
+    return outcome;
+  } finally {
+    control.close();
+    await trace.remove();
+    await rm(directories.temporary, { recursive: true, force: true });
+  }
+}
+
+interface Run {
+  job: Job;
+  /** All variables before expansion. */
+  given: Job['variables'];
+  control: JobControl;
+  /** Set as soon as there is something to clean up. */
+  environment: JobEnvironment | null;
+  /** Name of the step that runs, for the log. */
+  step: string;
+}
+
+function secretsOf({ build, runner }: JobRequest, variables: Job['variables']): string[] {
+  const { authorization } = splitCredentials(build.repo_url);
+  const basic = authorization?.replace(/^Basic /, '') ?? '';
+  const [, ...password] = Buffer.from(basic, 'base64').toString().split(':');
+  const tokens = [build.token, runner.token, basic, password.join(':')];
+  const dependencies = build.depends_on_builds.map((other) => other.token);
+  const values = variables.filter((variable) => !variable.public).map((variable) => variable.value);
+  return [...[...tokens, ...dependencies].flatMap(tokenForms), ...values.flatMap(valueForms)];
+}
+
+async function runSteps(run: Run): Promise<Outcome> {
+  const { request, trace } = run.job;
+  const { runner, executor } = request;
+  await trace.write(
+    noticeLine(`Running with hearth-runner ${runner.version} on ${runner.name} (${runner.shortToken})`),
+  );
+  run.step = 'prepare';
+  await trace.write(`Using the ${executor.name} executor\n`);
+  const environment = await steps.prepareExecutor(run.job);
+  run.environment = environment;
+  const job: Job = { ...run.job, variables: steps.jobVariables(environment, run.given) };
+  run.step = 'sources';
+  const tracked = await steps.getSources(job, environment);
+  await steps.restoreCacheStep(job, environment);
+  run.step = 'artifacts';
+  await steps.downloadArtifactsStep(job, environment);
+  run.step = 'script';
+  const result = await steps.runScript(job, environment);
+  job.signal.throwIfAborted();
+  const outcome: Outcome = result.exitCode === 0 ? { kind: 'success' } : { kind: 'script_failed', ...result };
+  await steps.runAfterScript(job, environment, outcome);
+  run.step = 'upload';
+  return keepFiles(job, { environment, tracked }, outcome);
+}
+
+/** An upload that fails fails a job that had succeeded, and never hides the exit code of one that had not. */
+async function keepFiles(job: Job, input: steps.ArchiveInput, outcome: Outcome): Promise<Outcome> {
+  const hasSucceeded = outcome.kind === 'success';
+  try {
+    await steps.uploadArtifactsStep(job, input, hasSucceeded);
+  } catch (error) {
+    if (hasSucceeded || job.signal.aborted) throw error;
+    job.warn((error as Error).message);
+  }
+  if (hasSucceeded) await steps.saveCacheStep(job, input);
+  job.signal.throwIfAborted();
+  return outcome;
+}
+
+/** Reports and cleans up side by side: neither has to wait for a server or an engine that is away. */
+async function end(run: Run, outcome: Outcome): Promise<void> {
+  const { log, build } = run.job.request;
+  const cleaned = run.environment?.cleanUp().catch((error: Error) => {
+    log.warn({ build: build.id, reason: error.message }, 'clean-up failed');
+  });
+  await report(run.job, outcome);
+  await cleaned;
+}
+
+async function report(job: Job, outcome: Outcome): Promise<void> {
+  const { trace, request } = job;
+  const isCanceled = outcome.kind === 'canceled';
+  const text = describeOutcome(outcome);
+  await trace.write(outcome.kind === 'success' ? noticeLine(text) : errorLine(text));
+  const isComplete = await trace.finish(!isCanceled);
+  if (isCanceled) return;
+  if (!isComplete) request.log.warn({ build: request.build.id }, 'the server did not take the whole trace');
+  await reportState(request, outcome.kind === 'success' ? 'success' : 'failed');
+}
+
+async function reportState(request: JobRequest, state: 'success' | 'failed'): Promise<void> {
+  const { api, log, build, timing } = request;
+  const limits = { first: timing.trace.retryFirst, max: timing.trace.retryMax };
+  const deadline = Date.now() + timing.trace.giveUp;
+  for (let failures = 1; ; failures += 1) {
+    const answer = await api.updateState({ state });
+    if (answer.kind !== 'unavailable') return;
+    log.warn({ build: build.id, state, reason: answer.reason }, 'the state cannot be reported yet');
+    if (Date.now() >= deadline) return;
+    await sleep(backoffDelay(failures, limits));
+  }
+}

@@ -1,0 +1,166 @@
+import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BuildPayload, BuildVariable } from '../../shared/protocol/build.ts';
+import { type GitOptions, gitEnvironment, runGit, splitCredentials, tryGit } from './git.ts';
+import { removeTree } from './remove-tree.ts';
+import { numberVariable, textVariable } from './variables.ts';
+
+export interface SourcesRequest {
+  build: Pick<BuildPayload, 'sha' | 'ref' | 'tag' | 'repo_url' | 'allow_git_fetch'>;
+  variables: BuildVariable[];
+  /** Where the working copy of this slot is, or will be. */
+  directory: string;
+  /** What git may see of this host's environment. */
+  environment: Record<string, string>;
+  notice(text: string): Promise<void>;
+  signal: AbortSignal;
+}
+
+export type Strategy = 'clone' | 'fetch' | 'none';
+
+/** How the sources are to be brought: the job's variable, else the project's setting. */
+export function gitStrategy(request: Pick<SourcesRequest, 'build' | 'variables'>): Strategy {
+  const wanted = textVariable(request.variables, 'GIT_STRATEGY');
+  if (wanted === 'clone' || wanted === 'fetch' || wanted === 'none') return wanted;
+  if (wanted !== undefined) throw new Error(`GIT_STRATEGY must be clone, fetch or none, not "${wanted}"`);
+  return request.build.allow_git_fetch ? 'fetch' : 'clone';
+}
+
+/**
+ * Brings the commit of the build into the working copy: detached, nothing untracked around it.
+ *
+ * @throws Error with a text for the trace; the signal's reason when it fires.
+ */
+export async function fetchSources(request: SourcesRequest): Promise<void> {
+  const { directory, build } = request;
+  const strategy = gitStrategy(request);
+  if (strategy === 'none') {
+    await request.notice('Skipping the sources, as GIT_STRATEGY asks');
+    await mkdir(directory, { recursive: true });
+    return;
+  }
+  if (!/^[0-9a-f]{40}$/.test(build.sha)) throw new Error(`not a commit: ${build.sha}`);
+  if (strategy === 'clone' || !(await isWorkingCopy(directory))) return clone(request);
+  await request.notice('Fetching changes…');
+  try {
+    await update(request);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    await request.notice(`The working copy cannot be used again: ${(error as Error).message}`);
+    await clone(request);
+  }
+}
+
+async function clone(request: SourcesRequest): Promise<void> {
+  await request.notice('Cloning repository…');
+  await removeTree(request.directory);
+  await mkdir(join(request.directory, '.git'), { recursive: true });
+  await update(request);
+}
+
+/** Works on an empty repository as on one that an earlier job has used. */
+async function update(request: SourcesRequest): Promise<void> {
+  const { directory, build, signal } = request;
+  const remote = splitCredentials(build.repo_url);
+  const git: GitOptions = { directory, environment: gitEnvironment(request.environment, remote), signal };
+  await resetRepository(directory);
+  await runGit(['init', '--quiet', '--template='], git);
+  await fetchCommit(request, remote.url, git);
+  await writeConfig(directory, build.repo_url);
+  await checkOut(request, git);
+}
+
+async function isWorkingCopy(directory: string): Promise<boolean> {
+  const found = await lstat(join(directory, '.git', 'objects')).catch(() => null);
+  const parent = await lstat(join(directory, '.git')).catch(() => null);
+  return found?.isDirectory() === true && parent?.isDirectory() === true;
+}
+
+/**
+ * Drops everything in `.git` by which an earlier job could steer git on this host, and locks of a git that
+ * was killed. Objects, refs and the index stay.
+ */
+async function resetRepository(directory: string): Promise<void> {
+  const repository = join(directory, '.git');
+  const steering = ['hooks', 'info', 'modules', 'config.worktree', 'commondir', 'worktrees', 'branches'];
+  for (const name of steering) await rm(join(repository, name), { recursive: true, force: true });
+  await rm(join(repository, 'objects', 'info', 'alternates'), { force: true });
+  for (const name of await readdir(repository)) {
+    if (name.endsWith('.lock')) await rm(join(repository, name), { recursive: true, force: true });
+  }
+  await writeConfig(directory, null);
+}
+
+/** Written as a file, since the URL holds credentials that no command line should show. */
+async function writeConfig(directory: string, repoUrl: string | null): Promise<void> {
+  const quoted = (repoUrl ?? '').replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  const remote = `[remote "origin"]\n\turl = "${quoted}"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
+  const core = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n';
+  const path = join(directory, '.git', 'config');
+  await rm(path, { recursive: true, force: true });
+  await writeFile(path, repoUrl === null ? core : core + remote, { mode: 0o600, flag: 'wx' });
+}
+
+/** All branches and tags, or with GIT_DEPTH only what the commit needs. */
+async function fetchCommit(request: SourcesRequest, url: string, git: GitOptions): Promise<void> {
+  const { build, variables } = request;
+  const depth = numberVariable(variables, 'GIT_DEPTH', 0);
+  const fetch = ['fetch', '--quiet', '--force', '--update-head-ok'];
+  const refspecs = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
+  if (depth === 0) {
+    const unshallow = (await isShallow(git)) ? ['--unshallow'] : [];
+    await runGit([...fetch, '--prune', ...unshallow, '--', url, ...refspecs], git);
+    if (await hasCommit(build.sha, git)) return;
+  }
+  const shallow = depth === 0 ? [] : ['--no-tags', `--depth=${depth}`];
+  const byName = await tryGit([...fetch, ...shallow, '--', url, build.sha, ...refOfBuild(build)], git);
+  if (byName.exitCode === 0 && (await hasCommit(build.sha, git))) return;
+  // The branch may be gone, or the server gives out refs only: either alone may still do.
+  const bySha = await tryGit([...fetch, ...shallow, '--', url, build.sha], git);
+  if (!(await hasCommit(build.sha, git)))
+    await tryGit([...fetch, ...shallow, '--', url, ...refOfBuild(build)], git);
+  if (await hasCommit(build.sha, git)) return;
+  const hint = depth === 0 ? 'it may have been removed by a forced push' : `try without GIT_DEPTH=${depth}`;
+  throw new Error(`commit ${build.sha} cannot be fetched; ${hint}\n${bySha.stderr.trim()}`);
+}
+
+function refOfBuild({ ref, tag }: SourcesRequest['build']): string[] {
+  return [tag ? `+refs/tags/${ref}:refs/tags/${ref}` : `+refs/heads/${ref}:refs/remotes/origin/${ref}`];
+}
+
+async function isShallow(git: GitOptions): Promise<boolean> {
+  return (await lstat(join(git.directory, '.git', 'shallow')).catch(() => null)) !== null;
+}
+
+async function hasCommit(sha: string, git: GitOptions): Promise<boolean> {
+  return (await tryGit(['cat-file', '-e', `${sha}^{commit}`], git)).exitCode === 0;
+}
+
+async function checkOut(request: SourcesRequest, git: GitOptions): Promise<void> {
+  const { build, variables } = request;
+  await request.notice(`Checking out ${build.sha.slice(0, 8)} as ${build.ref}…`);
+  await runGit(['checkout', '--quiet', '--force', '--detach', build.sha, '--'], git);
+  const flags = textVariable(variables, 'GIT_CLEAN_FLAGS') ?? '-ffdx';
+  if (flags !== 'none') await runGit(['clean', '--quiet', ...flags.split(/\s+/)], git);
+  await updateSubmodules(textVariable(variables, 'GIT_SUBMODULE_STRATEGY') ?? 'none', git);
+}
+
+async function updateSubmodules(strategy: string, git: GitOptions): Promise<void> {
+  if (strategy !== 'normal' && strategy !== 'recursive') return;
+  const recursive = strategy === 'recursive' ? ['--recursive'] : [];
+  await runGit(['submodule', 'sync', '--quiet', ...recursive], git);
+  await runGit(['submodule', 'update', '--init', '--force', '--quiet', ...recursive], git);
+}
+
+/**
+ * Paths in the commit, for telling untracked files from others.
+ */
+export async function listTracked(request: SourcesRequest): Promise<Set<string>> {
+  const environment = gitEnvironment(request.environment, { url: '', authorization: null });
+  const options = { directory: request.directory, environment, signal: request.signal };
+  const listed = await runGit(
+    ['ls-tree', '-r', '-z', '--name-only', '--full-tree', request.build.sha],
+    options,
+  );
+  return new Set(listed.split('\0').filter((path) => path !== ''));
+}

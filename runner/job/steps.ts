@@ -1,0 +1,211 @@
+import type { JobEnvironment, RunResult } from '../executor/executor.ts';
+import { uploadArtifacts, wantsArtifacts } from './artifacts.ts';
+import { withAttempts } from './attempts.ts';
+import { cacheFile, cacheKey, restoreCache, saveCache } from './cache.ts';
+import { downloadDependencies, wantedDependencies } from './dependencies.ts';
+import { inSection, type Job } from './job.ts';
+import { jobStatus, type Outcome } from './outcome.ts';
+import { mainItems, scriptItems, shellProgram } from './script.ts';
+import { selectedFiles } from './selected-files.ts';
+import { fetchSources, gitStrategy, listTracked } from './sources.ts';
+import { expandText, numberVariable, resolveVariables, textVariable } from './variables.ts';
+
+const prepareAttempts = 3;
+const maxAttempts = 10;
+
+export function prepareExecutor(job: Job): Promise<JobEnvironment> {
+  const { request, build, variables, signal } = job;
+  const { shortToken, projectSlot } = request.runner;
+  return inSection(job, 'prepare_executor', () =>
+    withAttempts(attempts(job, prepareAttempts), () =>
+      request.executor.prepare({
+        build,
+        hostProjectDir: request.directories.project,
+        variables,
+        slotName: `runner-${shortToken}-project-${build.project_id}-concurrent-${projectSlot}`,
+        notice: job.notice,
+        warn: async (text) => job.warn(text),
+        signal,
+      }),
+    ),
+  );
+}
+
+function attempts(job: Job, count: number) {
+  return {
+    count: Math.min(Math.max(count, 1), maxAttempts),
+    pause: job.request.timing.stepRetry,
+    signal: job.signal,
+    onFailure: async (error: Error) => job.warn(`${error.message}; trying again`),
+  };
+}
+
+/** @returns the paths in the commit when a later step has to tell them from the job's own, else null. */
+export function getSources(job: Job, environment: JobEnvironment): Promise<ReadonlySet<string> | null> {
+  const { request, build, variables, signal } = job;
+  const { artifacts, cache } = build.options;
+  const sources = {
+    build,
+    variables,
+    directory: request.directories.project,
+    environment: request.hostEnvironment,
+    notice: job.notice,
+    signal,
+  };
+  return inSection(job, 'get_sources', async () => {
+    const count = numberVariable(variables, 'GET_SOURCES_ATTEMPTS', 1);
+    await withAttempts(attempts(job, count), () => fetchSources(sources));
+    await environment.importSources(sources.directory, signal);
+    if (!artifacts?.untracked && !cache?.untracked) return null;
+    return gitStrategy(sources) === 'none' ? new Set<string>() : listTracked(sources);
+  });
+}
+
+export async function restoreCacheStep(job: Job, environment: JobEnvironment): Promise<void> {
+  const key = cacheKey(job.build, job.variables);
+  if (key === null) return;
+  await inSection(job, 'restore_cache', async () => {
+    try {
+      const isFound = await restoreCache(
+        cacheFile(job.request.directories.cache, key),
+        environment,
+        job.signal,
+      );
+      await job.notice(isFound ? `Restored cache ${key}` : `There is no cache ${key} yet`);
+    } catch (error) {
+      job.signal.throwIfAborted();
+      job.warn(`cache ${key} cannot be restored: ${(error as Error).message}`);
+    }
+  });
+}
+
+export async function downloadArtifactsStep(job: Job, environment: JobEnvironment): Promise<void> {
+  const dependencies = wantedDependencies(job.build);
+  if (dependencies.length === 0) return;
+  const count = numberVariable(job.variables, 'ARTIFACT_DOWNLOAD_ATTEMPTS', 1);
+  await inSection(job, 'download_artifacts', () =>
+    withAttempts(attempts(job, count), () =>
+      downloadDependencies({
+        dependencies,
+        environment,
+        api: job.request.api,
+        temporary: job.request.directories.temporary,
+        notice: job.notice,
+        signal: job.signal,
+      }),
+    ),
+  );
+}
+
+export function runScript(job: Job, environment: JobEnvironment): Promise<RunResult> {
+  const script = shellProgram({
+    items: mainItems(job.build),
+    variables: job.variables,
+    directory: environment.projectDir,
+  });
+  return inSection(job, 'step_script', () =>
+    environment.run({
+      kind: 'script',
+      script,
+      output: (chunk) => job.trace.output(chunk),
+      signal: job.signal,
+    }),
+  );
+}
+
+/** Runs in a shell of its own, within its own limit; how it ends changes nothing. */
+export async function runAfterScript(job: Job, environment: JobEnvironment, outcome: Outcome): Promise<void> {
+  const texts = job.build.options.after_script ?? [];
+  if (texts.length === 0) return;
+  const status = { key: 'CI_JOB_STATUS', value: jobStatus(outcome), public: true };
+  const variables = resolveStatus(job, status);
+  const script = shellProgram({
+    items: scriptItems(texts),
+    variables,
+    directory: environment.projectDir,
+  });
+  const limit = AbortSignal.timeout(job.request.timing.afterScriptLimit);
+  await inSection(job, 'after_script', async () => {
+    await job.notice('Running after_script…');
+    try {
+      const { exitCode } = await environment.run({
+        kind: 'after_script',
+        script,
+        output: (chunk) => job.trace.output(chunk),
+        signal: AbortSignal.any([job.signal, limit]),
+      });
+      if (exitCode !== 0) job.warn(`after_script failed with exit code ${exitCode}; the job's result stands`);
+    } catch (error) {
+      job.signal.throwIfAborted();
+      const reason = limit.aborted ? 'it took too long' : (error as Error).message;
+      job.warn(`after_script was ended: ${reason}`);
+    }
+  });
+}
+
+function resolveStatus(job: Job, status: { key: string; value: string; public: boolean }) {
+  return [...job.variables.filter((variable) => variable.key !== status.key), status];
+}
+
+export interface ArchiveInput {
+  environment: JobEnvironment;
+  tracked: ReadonlySet<string> | null;
+}
+
+/** @throws Error with a text for the trace. */
+export async function uploadArtifactsStep(
+  job: Job,
+  input: ArchiveInput,
+  hasSucceeded: boolean,
+): Promise<void> {
+  const options = job.build.options.artifacts;
+  if (!options || !wantsArtifacts(options, hasSucceeded)) return;
+  const section = hasSucceeded ? 'upload_artifacts_on_success' : 'upload_artifacts_on_failure';
+  await inSection(job, section, () =>
+    uploadArtifacts({
+      files: selection(job, input, options),
+      name: options.name === undefined ? undefined : expandText(options.name, job.variables),
+      expireIn: options.expire_in,
+      api: job.request.api,
+      notice: job.notice,
+      warn: job.warn,
+      signal: job.signal,
+    }),
+  );
+}
+
+function selection(job: Job, input: ArchiveInput, options: { paths?: string[]; untracked?: boolean }) {
+  return selectedFiles({
+    environment: input.environment,
+    paths: (options.paths ?? []).map((path) => expandText(path, job.variables)),
+    tracked: options.untracked ? input.tracked : null,
+    warn: job.warn,
+  });
+}
+
+/** Best effort: a cache never fails a job. */
+export async function saveCacheStep(job: Job, input: ArchiveInput): Promise<void> {
+  const key = cacheKey(job.build, job.variables);
+  const options = job.build.options.cache;
+  if (key === null || !options) return;
+  await inSection(job, 'archive_cache', async () => {
+    try {
+      const files = selection(job, input, options);
+      if (await files.isEmpty()) return job.warn('No files to keep: none of the paths of the cache matches');
+      await saveCache(cacheFile(job.request.directories.cache, key), files, job.signal);
+      await job.notice(`Saved cache ${key}`);
+    } catch (error) {
+      job.signal.throwIfAborted();
+      job.warn(`cache ${key} cannot be saved: ${(error as Error).message}`);
+    }
+  });
+}
+
+/** The variables as the job's commands see them, now that the executor is known. */
+export function jobVariables(environment: JobEnvironment, given: Job['variables']): Job['variables'] {
+  const directory = { key: 'CI_PROJECT_DIR', value: environment.projectDir, public: true };
+  const groups = textVariable(given, 'CI_PROJECT_PATH')?.split('/').length ?? 2;
+  const root = environment.projectDir.split('/').slice(0, -groups).join('/') || '/';
+  const builds = { key: 'CI_BUILDS_DIR', value: root, public: true };
+  return resolveVariables([builds], given, environment.variables, [directory]);
+}

@@ -1,0 +1,91 @@
+import type { BuildApi } from './build-api.ts';
+import { Masker } from './mask.ts';
+import { TraceSpool } from './trace-spool.ts';
+import { warningLine } from './trace-text.ts';
+import { type TraceTiming, TraceUpload, traceTiming } from './trace-upload.ts';
+
+export interface TraceOptions {
+  api: Pick<BuildApi, 'appendTrace' | 'updateState'>;
+  /** File that holds the trace until the server has it. */
+  spoolFile: string;
+  secrets: Iterable<string>;
+  /** Bytes of output of the job's own commands; the runner's lines do not count. */
+  outputLimit: number;
+  onStop(why: 'canceled' | 'gone'): void;
+  timing?: TraceTiming;
+}
+
+/** The log of one build: masks, limits, spools and sends it. Writes are stored in the order of the calls. */
+export class Trace {
+  readonly #options: TraceOptions;
+  readonly #spool: TraceSpool;
+  readonly #masker: Masker;
+  readonly #upload: TraceUpload;
+  #queue: Promise<void> = Promise.resolve();
+  #output = 0;
+
+  private constructor(options: TraceOptions, spool: TraceSpool) {
+    this.#options = options;
+    this.#spool = spool;
+    this.#masker = new Masker(options.secrets);
+    this.#upload = new TraceUpload({
+      spool,
+      api: options.api,
+      timing: options.timing ?? traceTiming,
+      onStop: options.onStop,
+    });
+  }
+
+  static async open(options: TraceOptions): Promise<Trace> {
+    return new Trace(options, await TraceSpool.create(options.spoolFile));
+  }
+
+  /** Output of the job's commands. What exceeds the limit is dropped, after one notice. */
+  output(chunk: Buffer): Promise<void> {
+    const left = this.#options.outputLimit - this.#output;
+    this.#output += chunk.length;
+    if (left < 0) return Promise.resolve();
+    if (chunk.length <= left) return this.#append(chunk);
+    const notice = `\n${warningLine(`Output exceeded ${this.#options.outputLimit} bytes; the rest is dropped.`)}`;
+    return this.#append(Buffer.concat([chunk.subarray(0, left), Buffer.from(notice)]));
+  }
+
+  /** The runner's own words; never dropped. */
+  write(text: string): Promise<void> {
+    return this.#append(Buffer.from(text));
+  }
+
+  /**
+   * Writes what the masker held back and brings the rest to the server.
+   *
+   * @param isPatient see `TraceUpload.finish`.
+   * @returns whether the server has everything.
+   */
+  async finish(isPatient: boolean): Promise<boolean> {
+    await this.#enqueue(() => this.#store(this.#masker.flush()));
+    return this.#upload.finish(isPatient);
+  }
+
+  /** Deletes the spooled file; call after `finish`. */
+  async remove(): Promise<void> {
+    await this.#queue;
+    await this.#spool.remove();
+  }
+
+  #append(bytes: Buffer): Promise<void> {
+    return this.#enqueue(() => this.#store(this.#masker.push(bytes)));
+  }
+
+  #enqueue(action: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(action);
+    // The caller sees the error through `done`; later writes must not fail for it.
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #store(bytes: Buffer): Promise<void> {
+    if (bytes.length === 0) return;
+    await this.#spool.append(bytes);
+    this.#upload.grown();
+  }
+}
