@@ -21,8 +21,8 @@ const maxLength = 255;
 const maxSeconds = 10_000 * 365.25 * day;
 
 /**
- * Reads a duration in natural language, such as `3 mins 4 sec`, `2h20min`, `two days` or `1:30`; a number without
- * a unit counts seconds, a month has 30 days, a year 365.25.
+ * Reads a duration in natural language, such as `3 mins 4 sec`, `2h20min`, `two days` or `1:30`; a number
+ * without a unit counts seconds, a month has 30 days, a year 365.25.
  *
  * @returns seconds, or null for a text that amounts to nothing (empty, `0`).
  * @throws DurationError for a word that is neither number nor unit, or a span beyond ten thousand years.

@@ -1,6 +1,6 @@
 /**
- * Replaces `$NAME` and `${NAME}` by what `lookup` knows, unknown names by nothing, and `$$` by one dollar sign.
- * One pass: what has been put in is not looked at again. A sign that starts no name is kept.
+ * Replaces `$NAME` and `${NAME}` by what `lookup` knows, unknown names by nothing, and `$$` by one dollar
+ * sign. One pass: what has been put in is not looked at again. A sign that starts no name is kept.
  */
 export function expandVariables(text: string, lookup: (name: string) => string | undefined): string {
   return text.replace(

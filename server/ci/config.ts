@@ -15,7 +15,10 @@ export type JobWhen = 'on_success' | 'on_failure' | 'always' | 'manual';
 
 /** One item of `only` or `except`. Plain data, so that it can be stored with a plan. */
 export interface RefPattern {
-  /** What stands before the first `@`: a ref name, a word such as `branches`, or the regular expression as written. */
+  /**
+   * What stands before the first `@`: a ref name, a word such as `branches`, or the regular expression as
+   * written.
+   */
   text: string;
   regex: { source: string; ignoreCase: boolean } | null;
   /** The project path the item is limited to. */

@@ -21,7 +21,10 @@ export function convertTree(contents: unknown, problems: Problems): CiNode {
   return new Conversion(problems).node(contents, 0);
 }
 
-/** State of one walk: YAML lets an anchor be defined again, so aliases have to be resolved in document order. */
+/**
+ * State of one walk: YAML lets an anchor be defined again, so aliases have to be resolved in document
+ * order.
+ */
 class Conversion {
   private readonly problems: Problems;
   /** Null while the anchored node itself is being walked. */
@@ -111,7 +114,10 @@ class Conversion {
     return scalar({ offset, value: null, text: '' });
   }
 
-  /** Counts what an alias stands for, aliases inside it included, so that a few lines cannot grow without bound. */
+  /**
+   * Counts what an alias stands for, aliases inside it included, so that a few lines cannot grow without
+   * bound.
+   */
   private follow(target: CiNode, offset: number): CiNode {
     const measure = { ...target.measure, aliases: target.measure.aliases + 1 };
     this.aliases += measure.aliases;

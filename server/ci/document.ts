@@ -10,7 +10,10 @@ interface ReadDocument {
   problems: Problems;
 }
 
-/** Reads the first document of a YAML text into nodes with places. Faults of syntax and size end up in `problems`. */
+/**
+ * Reads the first document of a YAML text into nodes with places. Faults of syntax and size end up in
+ * `problems`.
+ */
 export function readDocument(text: string): ReadDocument {
   const lines = new LineCounter();
   lines.addNewLine(0);

@@ -17,9 +17,9 @@ export interface LatestBuild {
 }
 
 /**
- * Names of the planned jobs that have to become builds now: those of the first stage that yields any, judged by
- * the builds of all earlier stages. A name that has a build is never returned, so that asking again is harmless;
- * whoever stores the answer must hold a lock on the pipeline.
+ * Names of the planned jobs that have to become builds now: those of the first stage that yields any,
+ * judged by the builds of all earlier stages. A name that has a build is never returned, so that asking
+ * again is harmless; whoever stores the answer must hold a lock on the pipeline.
  */
 export function nextJobs({ jobs, builds }: { jobs: PlannedJob[]; builds: LatestBuild[] }): string[] {
   const started = new Set(builds.map(({ name }) => name));

@@ -1,4 +1,7 @@
-/** Values of the file with their place, after aliases and merge keys are resolved. Nodes are shared, never changed. */
+/**
+ * Values of the file with their place, after aliases and merge keys are resolved. Nodes are shared, never
+ * changed.
+ */
 export type CiNode = ScalarNode | ListNode | MapNode;
 
 /** What a node amounts to when every alias below it is written out. */

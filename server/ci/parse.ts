@@ -10,8 +10,8 @@ import { nearest } from './suggest.ts';
 import { checkAllDependencies, type ReadJob, sizeOfJob } from './validate.ts';
 
 /**
- * Reads a CI file. Never throws: whatever is wrong with the text is in `errors`, at most twenty of them, in the
- * order of the file. Warnings do not keep the pipeline from running.
+ * Reads a CI file. Never throws: whatever is wrong with the text is in `errors`, at most twenty of them, in
+ * the order of the file. Warnings do not keep the pipeline from running.
  */
 export function parseCiConfig(text: string): CiParseResult {
   const { root, problems } = readDocument(text);

@@ -43,7 +43,9 @@ export class Problems {
   }
 }
 
-/** A path in the file, handed down to readers so that they can report faults without knowing where they are. */
+/**
+ * A path in the file, handed down to readers so that they can report faults without knowing where they are.
+ */
 export class Place {
   readonly path: string;
   readonly problems: Problems;

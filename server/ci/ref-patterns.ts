@@ -14,7 +14,10 @@ const foreignSources = new Set([
   'external_pull_requests',
 ]);
 
-/** Reads `only` or `except`: a list of refs, a single one, or a mapping with `refs`. Null when it lists nothing. */
+/**
+ * Reads `only` or `except`: a list of refs, a single one, or a mapping with `refs`. Null when it lists
+ * nothing.
+ */
 export function refPatterns(kind: 'only' | 'except'): Reader<RefPattern[] | null> {
   const refs = listOf({ kind: `${kind}.type`, read: refPattern(kind), single: 'accept' });
   const form = mapping(kind, {

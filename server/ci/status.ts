@@ -8,8 +8,9 @@ export interface StatusRow {
 }
 
 /**
- * One status for the latest builds of a stage, a pipeline or a commit. A failed build that is allowed to fail
- * counts as success, skipped rows do not count beside others, and a failure shows only when nothing is left to run.
+ * One status for the latest builds of a stage, a pipeline or a commit. A failed build that is allowed to
+ * fail counts as success, skipped rows do not count beside others, and a failure shows only when nothing is
+ * left to run.
  *
  * @returns null when there are no rows.
  */

@@ -1,6 +1,9 @@
 const farthest = 2;
 
-/** The known word at most two edits away, as long as that is less than half of the word; null when none is near. */
+/**
+ * The known word at most two edits away, as long as that is less than half of the word; null when none is
+ * near.
+ */
 export function nearest(word: string, known: string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(farthest, Math.ceil(word.length / 2) - 1) + 1;

@@ -7,8 +7,8 @@ const standard = new Set(
 );
 
 /**
- * Tags that would make an object of another language, or that stand for a value copied from elsewhere, are faults;
- * any other tag of the user's own is skipped and its value kept.
+ * Tags that would make an object of another language, or that stand for a value copied from elsewhere, are
+ * faults; any other tag of the user's own is skipped and its value kept.
  */
 export function checkTag(node: Node, { offset, problems }: { offset: number; problems: Problems }): void {
   const { tag } = node;

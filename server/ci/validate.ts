@@ -9,7 +9,10 @@ export interface ReadJob {
   at: Place;
 }
 
-/** Checks that every dependency is a job of an earlier stage; `names` are those of all jobs, the faulty ones too. */
+/**
+ * Checks that every dependency is a job of an earlier stage; `names` are those of all jobs, the faulty ones
+ * too.
+ */
 export function checkAllDependencies(jobs: ReadJob[], names: ReadonlyMap<string, unknown>): void {
   const byName = new Map(jobs.map(({ job }) => [job.name, job]));
   for (const read of jobs) checkDependencies(read, { byName, names });

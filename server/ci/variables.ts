@@ -57,8 +57,8 @@ const protectedNames = new Set(['CI_JOB_TOKEN', 'CI_BUILD_TOKEN', 'CI_REPOSITORY
 type Values = Record<string, string | number | boolean | null>;
 
 /**
- * The variables that every build gets, under their old and their new names. Values are escaped, because runners
- * expand every variable once: a commit message must not be able to name the token of the build.
+ * The variables that every build gets, under their old and their new names. Values are escaped, because
+ * runners expand every variable once: a commit message must not be able to name the token of the build.
  */
 export function predefinedVariables(input: PredefinedInput): BuildVariable[] {
   const values: Values = {
@@ -80,7 +80,10 @@ export function predefinedVariables(input: PredefinedInput): BuildVariable[] {
   return variables;
 }
 
-/** Lists in rising precedence; the first holds the predefined ones, whose credentials the others cannot replace. */
+/**
+ * Lists in rising precedence; the first holds the predefined ones, whose credentials the others cannot
+ * replace.
+ */
 export function mergeVariables(...lists: BuildVariable[][]): BuildVariable[] {
   const merged = new Map<string, BuildVariable>();
   for (const [index, list] of lists.entries()) {
