@@ -1,0 +1,157 @@
+import { CatFileEnded, CatFileProcess } from './cat-file-process.ts';
+import { isUnanswerable, type ObjectInfo, type ObjectReply, type Question } from './cat-file-reply.ts';
+import { type Commit, parseCommit } from './commit.ts';
+import { GitError, ObjectTooLargeError } from './errors.ts';
+import { checkRefName } from './ref-name.ts';
+
+export interface CatFileOptions {
+  /** Processes at once; further repositories wait for one to become idle. 32 unless told. */
+  maxProcesses?: number;
+  /** A process unused for so long is closed. 30 s unless told. */
+  idleMs?: number;
+  /** 30 s unless told. */
+  timeoutMs?: number;
+  /** Bytes of the largest object that is held in memory. 32 MB unless told. */
+  objectLimit?: number;
+}
+
+export interface GitObject extends ObjectInfo {
+  data: Buffer;
+}
+
+interface Entry {
+  process: CatFileProcess;
+  idleTimer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Reads objects through one long-lived `git cat-file` per repository in use. It sees objects and refs that
+ * appear after it was started, and is started anew when it dies.
+ *
+ * A `spec` is `revision` or `revision:path`, the revision an object id, a ref in full or `HEAD`, optionally
+ * with `^{commit}` or `^{tree}`. Anything else, like anything that does not exist, is answered by null.
+ */
+export class CatFile {
+  private readonly options: Required<CatFileOptions>;
+  /** The least recently used first. */
+  private readonly entries = new Map<string, Entry>();
+  private readonly waiting: (() => void)[] = [];
+  private isClosed = false;
+
+  constructor(options: CatFileOptions = {}) {
+    const standard = { maxProcesses: 32, idleMs: 30_000, timeoutMs: 30_000, objectLimit: 32 * 1024 * 1024 };
+    this.options = { ...standard, ...options };
+  }
+
+  /** Id, type and size of an object, without its contents. */
+  async readInfo(dir: string, spec: string): Promise<ObjectInfo | null> {
+    const reply = await this.ask(dir, { command: 'info', spec });
+    return reply && { sha: reply.sha, type: reply.type, size: reply.size };
+  }
+
+  /** Throws an ObjectTooLargeError above `limit` bytes. */
+  async readObject(dir: string, spec: string, limit?: number): Promise<GitObject | null> {
+    const info = await this.readInfo(dir, spec);
+    if (info === null) return null;
+    const allowed = limit ?? this.options.objectLimit;
+    if (info.size > allowed) {
+      throw new ObjectTooLargeError({ attempted: `read ${spec}`, size: info.size, limit: allowed });
+    }
+    // By its id, so that a ref moving in between cannot bring in another, larger object.
+    const reply = await this.ask(dir, { command: 'contents', spec: info.sha });
+    return reply?.data ? { ...info, data: reply.data } : null;
+  }
+
+  /** The bytes of a file, such as `<sha>:.gitlab-ci.yml`; null when there is no such file. */
+  async readBlob(dir: string, spec: string, limit?: number): Promise<Buffer | null> {
+    const object = await this.readObject(dir, spec, limit);
+    return object?.type === 'blob' ? object.data : null;
+  }
+
+  async readCommit(dir: string, revision: string): Promise<Commit | null> {
+    const object = await this.readObject(dir, `${revision}^{commit}`);
+    return object && parseCommit(object.sha, object.data);
+  }
+
+  /** Closes the process of a repository that is about to be removed. */
+  forget(dir: string): void {
+    const entry = this.entries.get(dir);
+    if (entry !== undefined) this.drop(dir, entry);
+  }
+
+  /** Ends every process; running questions are answered first, later ones refused. */
+  close(): void {
+    this.isClosed = true;
+    for (const [dir, entry] of this.entries) this.drop(dir, entry);
+    for (const wake of this.waiting.splice(0)) wake();
+  }
+
+  /** The processes running now, for metrics and tests. */
+  pids(): number[] {
+    return [...this.entries.values()].flatMap(({ process }) => process.pid ?? []);
+  }
+
+  private async ask(dir: string, question: Question): Promise<ObjectReply | null> {
+    if (!isSpec(question.spec)) return null;
+    try {
+      return await this.dispatch(dir, question);
+    } catch (error) {
+      if (!(error instanceof CatFileEnded)) throw error;
+      return this.dispatch(dir, question);
+    }
+  }
+
+  /** Finds the process and asks it in one go: in between, another question could make it give way. */
+  private async dispatch(dir: string, question: Question): Promise<ObjectReply | null> {
+    for (;;) {
+      if (this.isClosed) throw new GitError({ attempted: `read from ${dir}`, stderr: 'shutting down' });
+      const entry = this.entries.get(dir) ?? this.start(dir);
+      if (entry !== null) return this.touch(dir, entry).ask(question);
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+  }
+
+  private start(dir: string): Entry | null {
+    if (this.entries.size >= this.options.maxProcesses) {
+      const idle = [...this.entries].find(([, { process }]) => process.isIdle);
+      if (idle === undefined) return null;
+      this.drop(...idle);
+    }
+    const process = new CatFileProcess({
+      dir,
+      timeoutMs: this.options.timeoutMs,
+      onIdle: () => this.rest(dir, entry),
+      onEnd: () => this.drop(dir, entry),
+    });
+    const entry: Entry = { process, idleTimer: undefined };
+    return entry;
+  }
+
+  private touch(dir: string, entry: Entry): CatFileProcess {
+    clearTimeout(entry.idleTimer);
+    this.entries.delete(dir);
+    this.entries.set(dir, entry);
+    return entry.process;
+  }
+
+  private rest(dir: string, entry: Entry): void {
+    entry.idleTimer = setTimeout(() => this.drop(dir, entry), this.options.idleMs).unref();
+    this.waiting.shift()?.();
+  }
+
+  private drop(dir: string, entry: Entry): void {
+    clearTimeout(entry.idleTimer);
+    if (this.entries.get(dir) === entry) this.entries.delete(dir);
+    entry.process.close();
+    this.waiting.shift()?.();
+  }
+}
+
+const revision = /^(?:[0-9a-f]{4,40}|HEAD|(refs\/[^:^]+))(?:\^\{(?:commit|tree)\})?(?::|$)/;
+
+/** Only plain names reach git: its search and walk syntax would let one question cost minutes. */
+function isSpec(spec: string): boolean {
+  const match = revision.exec(spec);
+  if (match === null || isUnanswerable(spec)) return false;
+  return match[1] === undefined || checkRefName(match[1]);
+}

@@ -1,0 +1,59 @@
+import type { CatFile } from './cat-file.ts';
+import type { Commit } from './commit.ts';
+import { GitError } from './errors.ts';
+import { isSha, zeroSha } from './ref-name.ts';
+import { runGit } from './run-git.ts';
+
+export interface CommitRange {
+  dir: string;
+  /** Its commits and those before them are left out; 40 zeros leave out nothing. */
+  oldSha: string;
+  newSha: string;
+  /** How many commits to read at most. */
+  limit: number;
+}
+
+/** What a move from one commit to another brings in: the newest commits, newest first, and their number. */
+export async function commitsBetween(
+  objects: CatFile,
+  range: CommitRange,
+): Promise<{ total: number; commits: Commit[] }> {
+  const { dir, oldSha, newSha, limit } = range;
+  const attempted = `list the commits of ${oldSha}..${newSha}`;
+  checkShas(attempted, [oldSha, newSha]);
+  const revisions = oldSha === zeroSha ? [newSha] : [newSha, `^${oldSha}`];
+  const [counted, listed] = await Promise.all([
+    runGit({ dir, args: ['rev-list', '--count', ...revisions, '--'], attempted }),
+    runGit({ dir, args: ['rev-list', `--max-count=${Math.trunc(limit)}`, ...revisions, '--'], attempted }),
+  ]);
+  const shas = listed.stdout.toString('latin1').split('\n').filter(isSha);
+  const commits = await Promise.all(shas.map((sha) => objects.readCommit(dir, sha)));
+  return {
+    total: Number(counted.stdout.toString('latin1')),
+    commits: commits.filter((found) => found !== null),
+  };
+}
+
+/** The best common ancestor of two commits, or null when their histories have nothing in common. */
+export async function mergeBase(dir: string, [one, other]: [string, string]): Promise<string | null> {
+  const attempted = `find the merge base of ${one} and ${other}`;
+  checkShas(attempted, [one, other]);
+  const { stdout } = await runGit({ dir, args: ['merge-base', one, other], attempted, answers: [1] });
+  return stdout.toString('latin1').trim() || null;
+}
+
+/** Whether `ancestor` is the descendant itself or in its history: if not, a move between them is a forced one. */
+export async function isAncestor(
+  dir: string,
+  { ancestor, descendant }: { ancestor: string; descendant: string },
+): Promise<boolean> {
+  const attempted = `compare ${ancestor} with ${descendant}`;
+  checkShas(attempted, [ancestor, descendant]);
+  const args = ['merge-base', '--is-ancestor', ancestor, descendant];
+  const { code } = await runGit({ dir, args, attempted, answers: [1] });
+  return code === 0;
+}
+
+function checkShas(attempted: string, shas: string[]): void {
+  if (!shas.every(isSha)) throw new GitError({ attempted, stderr: 'not an object id' });
+}

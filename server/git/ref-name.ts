@@ -1,0 +1,24 @@
+/** The object id that stands for "no such ref" on either side of an update. */
+export const zeroSha = '0'.repeat(40);
+
+/** Whether a text is a full object id, in lower case as git writes it. */
+export function isSha(text: string): boolean {
+  return /^[0-9a-f]{40}$/.test(text);
+}
+
+// The first class is the control characters of ASCII; git takes those above it as any other letter. The last is
+// half of a surrogate pair, which has no bytes of its own on disk.
+const forbidden = /[^\P{Cc}\u0080-\u009f]|[ ~^:?*[\\]|\.\.|@\{|\/\/|\.$|\p{Cs}/u;
+
+/**
+ * Whether git accepts a name for a ref: `full` starts with `refs/`, `short` is what follows `refs/heads/` or
+ * `refs/tags/`. The one check that every name from outside passes before it reaches git or a path.
+ */
+export function checkRefName(name: string, form: 'full' | 'short' = 'full'): boolean {
+  if (form === 'short') {
+    // Commands would take these two for an option and for the current branch.
+    return !name.startsWith('-') && name !== 'HEAD' && checkRefName(`refs/heads/${name}`);
+  }
+  if (!name.startsWith('refs/') || name.endsWith('/') || forbidden.test(name)) return false;
+  return name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
+}

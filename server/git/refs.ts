@@ -1,0 +1,102 @@
+import type { CatFile } from './cat-file.ts';
+import type { Identity } from './environment.ts';
+import { GitError, RefConflictError } from './errors.ts';
+import { checkRefName, isSha, zeroSha } from './ref-name.ts';
+import { runGit } from './run-git.ts';
+
+export interface Ref {
+  /** In full, such as `refs/heads/master`. */
+  name: string;
+  /** What the ref holds; for an annotated tag the tag object. */
+  sha: string;
+  /** The commit it leads to; null when it leads to something else. */
+  commit: string | null;
+}
+
+/**
+ * The commit a name leads to, or null. Understands full ids, full ref names, branches, tags, `HEAD` and ids
+ * of at least 7 digits, in this order; a branch wins over a tag of the same name.
+ */
+export async function resolveCommit(objects: CatFile, dir: string, name: string): Promise<string | null> {
+  for (const candidate of candidates(name)) {
+    const found = await objects.readInfo(dir, `${candidate}^{commit}`);
+    if (found !== null) return found.sha;
+  }
+  return null;
+}
+
+function candidates(name: string): string[] {
+  if (isSha(name) || name === 'HEAD') return [name];
+  const named = [`refs/heads/${name}`, `refs/tags/${name}`].filter((ref) => checkRefName(ref));
+  const full = checkRefName(name) ? [name] : [];
+  const abbreviated = /^[0-9a-f]{7,39}$/.test(name) ? [name] : [];
+  return [...full, ...named, ...abbreviated];
+}
+
+/** Branches and tags in git's order, or the refs below the given full prefixes (`refs/heads`). */
+export async function listRefs(
+  dir: string,
+  prefixes: readonly string[] = ['refs/heads', 'refs/tags'],
+): Promise<Ref[]> {
+  const format = '%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)';
+  const args = ['for-each-ref', `--format=${format}`, '--', ...prefixes];
+  const { stdout } = await runGit({ dir, args, attempted: 'list refs', limit: 256 * 1024 * 1024 });
+  const lines = stdout.toString('utf8').split('\n');
+  return lines.filter((line) => line !== '').map(toRef);
+}
+
+function toRef(line: string): Ref {
+  const [name = '', sha = '', type, peeled = '', peeledType] = line.split('\0');
+  if (type === 'commit') return { name, sha, commit: sha };
+  return { name, sha, commit: peeledType === 'commit' ? peeled : null };
+}
+
+/** What a ref holds now, given its full name; null when it does not exist. */
+export async function readRef(dir: string, ref: string): Promise<string | null> {
+  if (!checkRefName(ref)) return null;
+  const refs = await listRefs(dir, [ref]);
+  return refs.find((found) => found.name === ref)?.sha ?? null;
+}
+
+export interface RefUpdate {
+  dir: string;
+  /** In full. */
+  ref: string;
+  /** 40 zeros delete the ref. */
+  newSha: string;
+  /** 40 zeros: the ref must not exist. */
+  expectedOld: string;
+  identity: Identity;
+}
+
+/**
+ * Moves one ref if it still is where the caller saw it. Throws a RefConflictError when it is not, a GitError
+ * when git refuses for another reason (no such object, a name in the way of another).
+ */
+export async function updateRef(update: RefUpdate): Promise<void> {
+  const { dir, ref, newSha, expectedOld } = update;
+  const attempted = `move ${ref} from ${expectedOld} to ${newSha}`;
+  if (!checkRefName(ref) || !isSha(newSha) || !isSha(expectedOld)) {
+    throw new GitError({ attempted, stderr: 'not a ref name or not an object id' });
+  }
+  const isDeletion = newSha === zeroSha;
+  const input = isDeletion ? `delete ${ref}\0${expectedOld}\0` : `update ${ref}\0${newSha}\0${expectedOld}\0`;
+  const args = ['update-ref', '-m', 'update', '--stdin', '-z'];
+  try {
+    await runGit({ dir, args, input, attempted, identity: update.identity });
+  } catch (cause) {
+    const actual = await readRef(dir, ref);
+    if ((actual ?? zeroSha) === expectedOld || !(cause instanceof GitError)) throw cause;
+    throw new RefConflictError({ attempted, actual, stderr: cause.stderr, exitCode: cause.exitCode, cause });
+  }
+}
+
+/** Keeps a commit and its history reachable, whatever happens to branches; hidden from clients. */
+export async function keepAround(dir: string, sha: string): Promise<void> {
+  const attempted = `keep ${sha} reachable`;
+  if (!isSha(sha)) throw new GitError({ attempted, stderr: 'not an object id' });
+  const input = `update refs/keep-around/${sha}\0${sha}\0\0`;
+  // These refs never move, so a log of each would be a file for nothing.
+  const config = [['core.logAllRefUpdates', 'false']] as const;
+  await runGit({ dir, args: ['update-ref', '--stdin', '-z'], input, attempted, config });
+}

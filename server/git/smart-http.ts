@@ -1,0 +1,238 @@
+import { PassThrough, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Identity } from './environment.ts';
+import { GitError, GitProtocolError } from './errors.ts';
+import { flushPkt, pktLine } from './pkt-line.ts';
+import { type GitEnd, type GitProcess, spawnGit } from './run-git.ts';
+
+export type GitService = 'git-upload-pack' | 'git-receive-pack';
+
+const uploadRequestLimit = 64 * 1024 * 1024;
+const uploadStallMs = 600_000;
+const receiveTimeoutMs = 3_600_000;
+
+const uncached = { Expires: 'Fri, 01 Jan 1980 00:00:00 GMT', Pragma: 'no-cache' };
+
+/** Headers of an answer; `kind` is `advertisement` for `info/refs`, else `result`. */
+export function smartHttpHeaders(
+  service: GitService,
+  kind: 'advertisement' | 'result',
+): Record<string, string> {
+  return {
+    'Content-Type': `application/x-${service}-${kind}`,
+    'Cache-Control': 'no-cache, max-age=0, must-revalidate',
+    ...uncached,
+  };
+}
+
+export interface AdvertiseRequest {
+  dir: string;
+  service: GitService;
+  /** The client's Git-Protocol header. */
+  protocol?: string | undefined;
+  /** Aborts when the client goes away. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The answer to `GET info/refs?service=…`. Throws a GitError when git cannot read the repository. */
+export async function advertiseRefs(
+  request: AdvertiseRequest,
+): Promise<{ headers: Record<string, string>; body: Readable }> {
+  const { service, dir } = request;
+  const protocol = protocolFor(service, request.protocol);
+  const command = service.slice('git-'.length);
+  const args = [command, '--stateless-rpc', '--http-backend-info-refs', dir];
+  const git = spawnGit({ args, protocol });
+  git.child.stdin.end();
+  killOnAbort(git, request.signal);
+  const chunks = outputOf(git, `list the refs of ${dir}`);
+  const first = await chunks.next();
+  // The second version has no announcement of the service; older clients insist on it.
+  const isSecond = protocol === 'version=2';
+  const announcement = isSecond ? [] : [pktLine(`# service=${service}\n`), flushPkt];
+  const start = first.done ? announcement : [...announcement, first.value];
+  return {
+    headers: smartHttpHeaders(service, 'advertisement'),
+    body: toReadable(prepend(start, chunks), git),
+  };
+}
+
+export interface UploadPackRequest {
+  dir: string;
+  body: Readable;
+  protocol?: string | undefined;
+  /** Whether the body came with `Content-Encoding: gzip`. */
+  gzip?: boolean;
+  signal?: AbortSignal | undefined;
+  /** Bytes of the request, unpacked; 64 MB unless told. */
+  requestLimit?: number;
+  /** Git is ended when the client has taken nothing for so long; 10 minutes unless told. */
+  stallMs?: number;
+}
+
+/**
+ * Answers a fetch. Complaints of git reach the client inside the stream; the stream fails only when git died
+ * or said nothing at all.
+ */
+export function uploadPack(request: UploadPackRequest): Readable {
+  const { dir, signal } = request;
+  const protocol = protocolFor('git-upload-pack', request.protocol);
+  const git = spawnGit({ args: ['upload-pack', '--stateless-rpc', '--strict', dir], protocol });
+  killOnAbort(git, signal);
+  const limit = request.requestLimit ?? uploadRequestLimit;
+  feed(decodeBody(request.body, { gzip: request.gzip, limit }), git);
+  const stall = setTimeout(() => git.kill(), request.stallMs ?? uploadStallMs);
+  void git.ended.then(() => clearTimeout(stall));
+  return toReadable(
+    outputOf(git, `send a pack of ${dir}`, () => stall.refresh()),
+    git,
+  );
+}
+
+export interface ReceivePackRequest {
+  dir: string;
+  /** The whole body, as `readCommands` gives it back. */
+  body: Readable;
+  protocol?: string | undefined;
+  gzip?: boolean;
+  /** Stands in the log of each ref that this push moves. */
+  identity: Identity;
+  signal?: AbortSignal | undefined;
+  /** Bytes the pack may have; unbounded unless told. */
+  packLimit?: number;
+  /** One hour unless told. */
+  timeoutMs?: number;
+}
+
+/**
+ * Takes a push. A client that goes away before it has sent everything ends git; later ones do not, since git
+ * may be about to move refs. `done` settles when git has ended, never rejects, and says nothing about which
+ * refs moved: see `wasApplied`. The output needs no reader for `done` to settle.
+ */
+export function receivePack(request: ReceivePackRequest): { output: Readable; done: Promise<GitEnd> } {
+  const { dir, identity } = request;
+  const config = [['receive.maxInputSize', String(request.packLimit ?? 0)]] as const;
+  const protocol = protocolFor('git-receive-pack', request.protocol);
+  const git = spawnGit({ args: ['receive-pack', '--stateless-rpc', dir], protocol, identity, config });
+  const body = decodeBody(request.body, { gzip: request.gzip });
+  const releaseSignal = killOnAbort(git, request.signal);
+  body.once('end', releaseSignal);
+  feed(body, git);
+  const timer = setTimeout(() => {
+    git.kill();
+    body.destroy();
+  }, request.timeoutMs ?? receiveTimeoutMs);
+  void git.ended.then(() => clearTimeout(timer));
+  // Held here, not in git's pipe: with nobody reading, git would stop in the middle of its work.
+  const output = new PassThrough({ highWaterMark: 16 * 1024 * 1024 });
+  pumpUnhurried(git, output);
+  return { output, done: git.ended };
+}
+
+/** Passes git's report on while somebody reads it, and reads it for nobody's sake afterwards. */
+function pumpUnhurried(git: GitProcess, output: PassThrough): void {
+  const { stdout } = git.child;
+  stdout.pipe(output, { end: false });
+  output.once('close', () => {
+    stdout.unpipe(output);
+    stdout.resume();
+  });
+  void git.ended.then(async (end) => {
+    if (!stdout.closed) await new Promise((resolve) => stdout.once('close', resolve));
+    if (end.code !== null) output.end();
+    else output.destroy(new GitError({ attempted: 'take a push', stderr: git.stderr(), cause: end.failure }));
+  });
+}
+
+/** The body as git reads it. More than `limit` unpacked bytes make it fail with a GitProtocolError. */
+export function decodeBody(
+  body: Readable,
+  options: { gzip?: boolean | undefined; limit?: number } = {},
+): Readable {
+  if (!options.gzip && options.limit === undefined) return body;
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  return Readable.from(bounded(options.gzip ? inflate(body) : body, limit), { objectMode: false });
+}
+
+function inflate(body: Readable): Readable {
+  const gunzip = createGunzip();
+  body.pipe(gunzip);
+  body.once('error', (error) => gunzip.destroy(error));
+  body.once('close', () => {
+    if (!body.readableEnded) gunzip.destroy(new GitProtocolError('the client went away'));
+  });
+  // The client hears of a broken body only once it has sent all of it.
+  gunzip.once('error', () => body.resume());
+  return gunzip;
+}
+
+async function* bounded(source: Readable, limit: number): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > limit) break;
+    yield chunk;
+  }
+  if (size <= limit) return;
+  source.resume();
+  throw new GitProtocolError(`a request of more than ${limit} bytes`);
+}
+
+/** Only the fetch protocol has a second version; a push that names it is answered in the first. */
+function protocolFor(service: GitService, asked: string | undefined): string | undefined {
+  return service === 'git-receive-pack' && asked === 'version=2' ? undefined : asked;
+}
+
+function killOnAbort(git: GitProcess, signal: AbortSignal | undefined): () => void {
+  const kill = () => git.kill();
+  if (signal?.aborted) kill();
+  signal?.addEventListener('abort', kill, { once: true });
+  const release = () => signal?.removeEventListener('abort', kill);
+  void git.ended.then(release);
+  return release;
+}
+
+/** Hands the body to git with back-pressure; what git does not want is read and dropped. */
+function feed(body: Readable, git: GitProcess): void {
+  const { stdin } = git.child;
+  body.pipe(stdin);
+  stdin.once('close', () => {
+    body.unpipe(stdin);
+    body.resume();
+  });
+  body.on('error', () => stdin.destroy());
+  body.once('close', () => {
+    if (!body.readableEnded) stdin.destroy();
+  });
+}
+
+async function* outputOf(
+  git: GitProcess,
+  attempted: string,
+  onProgress?: () => void,
+): AsyncGenerator<Buffer, undefined> {
+  let isSilent = true;
+  for await (const chunk of git.child.stdout) {
+    isSilent = false;
+    yield chunk;
+    onProgress?.();
+  }
+  const end = await git.ended;
+  const failed = end.code === null || (end.code !== 0 && isSilent);
+  if (failed) {
+    const stderr = git.stderr();
+    throw new GitError({ attempted, exitCode: end.code, stderr, cause: end.failure });
+  }
+}
+
+async function* prepend(start: Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* start;
+  yield* rest;
+}
+
+/** A stream that ends git when its reader gives up, also while git is silent. */
+function toReadable(chunks: AsyncGenerator<Buffer>, git: GitProcess): Readable {
+  const readable = Readable.from(chunks, { objectMode: false });
+  readable.once('close', () => git.kill());
+  return readable;
+}
