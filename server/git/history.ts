@@ -22,16 +22,21 @@ export async function commitsBetween(
   const attempted = `list the commits of ${oldSha}..${newSha}`;
   checkShas(attempted, [oldSha, newSha]);
   const revisions = oldSha === zeroSha ? [newSha] : [newSha, `^${oldSha}`];
-  const [counted, listed] = await Promise.all([
-    runGit({ dir, args: ['rev-list', '--count', ...revisions, '--'], attempted }),
-    runGit({ dir, args: ['rev-list', `--max-count=${Math.trunc(limit)}`, ...revisions, '--'], attempted }),
-  ]);
-  const shas = listed.stdout.toString('latin1').split('\n').filter(isSha);
-  const commits = await Promise.all(shas.map((sha) => objects.readCommit(dir, sha)));
-  return {
-    total: Number(counted.stdout.toString('latin1')),
-    commits: commits.filter((found) => found !== null),
-  };
+  // One more than wanted tells whether counting is worth a walk over all of them.
+  const list = ['rev-list', `--max-count=${Math.trunc(limit) + 1}`, ...revisions, '--'];
+  const { stdout } = await runGit({ dir, args: list, attempted });
+  const shas = stdout.toString('latin1').split('\n').filter(isSha);
+  const commits = await Promise.all(shas.slice(0, limit).map((sha) => objects.readCommit(dir, sha)));
+  const total = shas.length <= limit ? shas.length : await countCommits(dir, { revisions, attempted });
+  return { total, commits: commits.filter((found) => found !== null) };
+}
+
+async function countCommits(
+  dir: string,
+  { revisions, attempted }: { revisions: string[]; attempted: string },
+): Promise<number> {
+  const { stdout } = await runGit({ dir, args: ['rev-list', '--count', ...revisions, '--'], attempted });
+  return Number(stdout.toString('latin1'));
 }
 
 /** The best common ancestor of two commits, or null when their histories have nothing in common. */

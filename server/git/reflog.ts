@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError } from './errors.ts';
 import { checkRefName, zeroSha } from './ref-name.ts';
-import { readRef } from './refs.ts';
+import { readRefs } from './refs.ts';
 
 export interface ReflogEntry {
   oldSha: string;
@@ -42,9 +42,29 @@ export function parseReflog(text: string): ReflogEntry[] {
  * happened, so settle those before letting a deletion through.
  */
 export async function wasApplied(dir: string, question: AppliedQuestion): Promise<boolean> {
-  if (!checkRefName(question.ref)) return false;
-  // The ref before its log: a move in between then only adds a line that agrees with what the ref was.
-  const current = await readRef(dir, question.ref);
+  const [verdict] = await wereApplied(dir, [question]);
+  return verdict ?? false;
+}
+
+/** The same for all refs of a push, in their order. */
+export async function wereApplied(dir: string, questions: readonly AppliedQuestion[]): Promise<boolean[]> {
+  // The refs before their logs: a move in between then only adds a line that agrees with what the ref was.
+  const current = await readRefs(
+    dir,
+    questions.map(({ ref }) => ref),
+  );
+  const verdicts: boolean[] = [];
+  for (const question of questions) {
+    const isName = checkRefName(question.ref);
+    verdicts.push(isName && (await judge(dir, { question, current: current.get(question.ref) ?? null })));
+  }
+  return verdicts;
+}
+
+async function judge(
+  dir: string,
+  { question, current }: { question: AppliedQuestion; current: string | null },
+): Promise<boolean> {
   const entries = await readReflog(dir, question);
   if (question.newSha === zeroSha) return current === null || wasRecreated(entries, question);
   const moved = entries.some((entry, index) => {

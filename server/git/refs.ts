@@ -53,9 +53,23 @@ function toRef(line: string): Ref {
 
 /** What a ref holds now, given its full name; null when it does not exist. */
 export async function readRef(dir: string, ref: string): Promise<string | null> {
-  if (!checkRefName(ref)) return null;
-  const refs = await listRefs(dir, [ref]);
-  return refs.find((found) => found.name === ref)?.sha ?? null;
+  return (await readRefs(dir, [ref])).get(ref) ?? null;
+}
+
+/** So many names fit on any command line. */
+const atOnce = 200;
+
+/** What refs hold now, given their full names; those that do not exist are left out. */
+export async function readRefs(dir: string, names: readonly string[]): Promise<Map<string, string>> {
+  const wanted = new Set(names.filter((name) => checkRefName(name)));
+  const held = new Map<string, string>();
+  const all = [...wanted];
+  for (let index = 0; index < all.length; index += atOnce) {
+    const refs = await listRefs(dir, all.slice(index, index + atOnce));
+    // A name also stands for the refs below it as if it were a folder.
+    for (const { name, sha } of refs) if (wanted.has(name)) held.set(name, sha);
+  }
+  return held;
 }
 
 export interface RefUpdate {
@@ -91,11 +105,11 @@ export async function updateRef(update: RefUpdate): Promise<void> {
   }
 }
 
-/** Keeps a commit and its history reachable, whatever happens to branches; hidden from clients. */
-export async function keepAround(dir: string, sha: string): Promise<void> {
-  const attempted = `keep ${sha} reachable`;
-  if (!isSha(sha)) throw new GitError({ attempted, stderr: 'not an object id' });
-  const input = `update refs/keep-around/${sha}\0${sha}\0\0`;
+/** Keeps commits and their history reachable, whatever happens to branches; hidden from clients. */
+export async function keepAround(dir: string, ...shas: string[]): Promise<void> {
+  const attempted = `keep ${shas.join(', ')} reachable`;
+  if (!shas.every(isSha)) throw new GitError({ attempted, stderr: 'not an object id' });
+  const input = [...new Set(shas)].map((sha) => `update refs/keep-around/${sha}\0${sha}\0\0`).join('');
   // These refs never move, so a log of each would be a file for nothing.
   const config = [['core.logAllRefUpdates', 'false']] as const;
   await runGit({ dir, args: ['update-ref', '--stdin', '-z'], input, attempted, config });

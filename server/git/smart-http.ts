@@ -1,8 +1,8 @@
 import { PassThrough, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { Identity } from './environment.ts';
-import { GitError, GitProtocolError } from './errors.ts';
+import { GitError } from './errors.ts';
 import { flushPkt, pktLine } from './pkt-line.ts';
+import { decodeBody, feedGit } from './request-body.ts';
 import { type GitEnd, type GitProcess, spawnGit } from './run-git.ts';
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
@@ -80,7 +80,7 @@ export function uploadPack(request: UploadPackRequest): Readable {
   const git = spawnGit({ args: ['upload-pack', '--stateless-rpc', '--strict', dir], protocol });
   killOnAbort(git, signal);
   const limit = request.requestLimit ?? uploadRequestLimit;
-  feed(decodeBody(request.body, { gzip: request.gzip, limit }), git);
+  feedGit(decodeBody(request.body, { gzip: request.gzip, limit }), git);
   const stall = setTimeout(() => git.kill(), request.stallMs ?? uploadStallMs);
   void git.ended.then(() => clearTimeout(stall));
   return toReadable(
@@ -117,7 +117,7 @@ export function receivePack(request: ReceivePackRequest): { output: Readable; do
   const body = decodeBody(request.body, { gzip: request.gzip });
   const releaseSignal = killOnAbort(git, request.signal);
   body.once('end', releaseSignal);
-  feed(body, git);
+  feedGit(body, git);
   const timer = setTimeout(() => {
     git.kill();
     body.destroy();
@@ -144,40 +144,6 @@ function pumpUnhurried(git: GitProcess, output: PassThrough): void {
   });
 }
 
-/** The body as git reads it. More than `limit` unpacked bytes make it fail with a GitProtocolError. */
-export function decodeBody(
-  body: Readable,
-  options: { gzip?: boolean | undefined; limit?: number } = {},
-): Readable {
-  if (!options.gzip && options.limit === undefined) return body;
-  const limit = options.limit ?? Number.POSITIVE_INFINITY;
-  return Readable.from(bounded(options.gzip ? inflate(body) : body, limit), { objectMode: false });
-}
-
-function inflate(body: Readable): Readable {
-  const gunzip = createGunzip();
-  body.pipe(gunzip);
-  body.once('error', (error) => gunzip.destroy(error));
-  body.once('close', () => {
-    if (!body.readableEnded) gunzip.destroy(new GitProtocolError('the client went away'));
-  });
-  // The client hears of a broken body only once it has sent all of it.
-  gunzip.once('error', () => body.resume());
-  return gunzip;
-}
-
-async function* bounded(source: Readable, limit: number): AsyncGenerator<Buffer> {
-  let size = 0;
-  for await (const chunk of source.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > limit) break;
-    yield chunk;
-  }
-  if (size <= limit) return;
-  source.resume();
-  throw new GitProtocolError(`a request of more than ${limit} bytes`);
-}
-
 /** Only the fetch protocol has a second version; a push that names it is answered in the first. */
 function protocolFor(service: GitService, asked: string | undefined): string | undefined {
   return service === 'git-receive-pack' && asked === 'version=2' ? undefined : asked;
@@ -190,20 +156,6 @@ function killOnAbort(git: GitProcess, signal: AbortSignal | undefined): () => vo
   const release = () => signal?.removeEventListener('abort', kill);
   void git.ended.then(release);
   return release;
-}
-
-/** Hands the body to git with back-pressure; what git does not want is read and dropped. */
-function feed(body: Readable, git: GitProcess): void {
-  const { stdin } = git.child;
-  body.pipe(stdin);
-  stdin.once('close', () => {
-    body.unpipe(stdin);
-    body.resume();
-  });
-  body.on('error', () => stdin.destroy());
-  body.once('close', () => {
-    if (!body.readableEnded) stdin.destroy();
-  });
 }
 
 async function* outputOf(

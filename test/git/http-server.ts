@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { GitError } from '../../server/git/errors.ts';
 import { type PushHead, readCommands } from '../../server/git/push-commands.ts';
+import { decodeBody } from '../../server/git/request-body.ts';
 import type { GitEnd } from '../../server/git/run-git.ts';
 import {
   advertiseRefs,
-  decodeBody,
   type GitService,
   receivePack,
   smartHttpHeaders,

@@ -4,7 +4,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { GitProtocolError } from '../../server/git/errors.ts';
 import { flushPkt, pktLine } from '../../server/git/pkt-line.ts';
-import { PushHeadReader, readCommands, refusePush } from '../../server/git/push-commands.ts';
+import { PushHeadReader, readCommands } from '../../server/git/push-commands.ts';
+import { refusePush } from '../../server/git/refuse-push.ts';
 
 const zero = '0'.repeat(40);
 const one = '1'.repeat(40);

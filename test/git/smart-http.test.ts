@@ -11,7 +11,8 @@ import { pktLine } from '../../server/git/pkt-line.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { wasApplied } from '../../server/git/reflog.ts';
 import { readRef } from '../../server/git/refs.ts';
-import { advertiseRefs, decodeBody, receivePack, uploadPack } from '../../server/git/smart-http.ts';
+import { decodeBody } from '../../server/git/request-body.ts';
+import { advertiseRefs, receivePack, uploadPack } from '../../server/git/smart-http.ts';
 import { serveGit, type TestServer, type TestServerOptions } from './http-server.ts';
 import { commitFile, git, gitWithInput, makeBench, tryGit } from './real-git.ts';
 

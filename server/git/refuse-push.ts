@@ -1,0 +1,25 @@
+import { flushPkt, pktLine } from './pkt-line.ts';
+import type { PushCommand, PushHead } from './push-commands.ts';
+
+/**
+ * The answer to a push that never reaches git: every ref is refused for the given reason, one line each on
+ * the client's screen. The caller has to read the rest of the body first, or the client will not listen.
+ */
+export function refusePush(head: PushHead, reason: (command: PushCommand) => string): Buffer {
+  const lines = head.commands.map((command) => {
+    const text = reason(command).replace(/\s+/g, ' ');
+    return pktLine(`ng ${command.ref} ${text}\n`);
+  });
+  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, flushPkt]);
+  if (!head.capabilities.includes('side-band-64k')) return report;
+  return Buffer.concat([...sideBand(report), flushPkt]);
+}
+
+function sideBand(report: Buffer): Buffer[] {
+  const size = 65_515;
+  const count = Math.ceil(report.length / size);
+  const band = Buffer.from([1]);
+  return Array.from({ length: count }, (_, index) =>
+    pktLine(Buffer.concat([band, report.subarray(index * size, (index + 1) * size)])),
+  );
+}
