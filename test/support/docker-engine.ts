@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { type Pack, pack } from 'tar-stream';
@@ -53,6 +54,11 @@ export function stuckServiceImage(): Promise<string> {
   });
 }
 
+/** Like `testImage`, changed by lines of a Dockerfile. */
+export function derivedImage(name: string, changes: string[]): Promise<string> {
+  return ensureImage({ name, changes });
+}
+
 /** Like `testImage`, with the given user as the one that containers run as. */
 export function userImage(user: string): Promise<string> {
   return ensureImage({ name: `hearth-test/user-${user.replace(/\W/g, '-')}`, changes: [`USER ${user}`] });
@@ -86,11 +92,10 @@ async function makeImage({ name, changes, shell = true }: ImageRecipe): Promise<
   const tag = hash.digest('hex').slice(0, 12);
   const image = `${name}:${tag}`;
   if (await isPresent(engine, image)) return image;
-  const progress = await engine.importImage(await imageTar(shell ? busybox : null), {
-    repo: name,
-    tag,
-    changes,
-  });
+  // The library's streams are Node's in all but their types.
+  const tar = (await imageTar(shell ? busybox : null)) as unknown as Readable;
+  const options = { repo: name, tag, changes };
+  const progress: NodeJS.ReadableStream = await engine.importImage(tar, options);
   for await (const line of progress) {
     if (String(line).includes('"error"')) throw new Error(`import of ${image}: ${line}`);
   }

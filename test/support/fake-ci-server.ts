@@ -66,10 +66,14 @@ export class FakeCiServer {
     return build;
   }
 
-  /** Waits until the condition holds; it is looked at after every request. */
+  /** Waits until the condition holds; it is looked at after every request, and in between. */
   async until(condition: () => boolean): Promise<void> {
-    const signal = AbortSignal.timeout(60_000);
-    while (!condition()) await once(this.#events, 'change', { signal });
+    const limit = AbortSignal.timeout(60_000);
+    while (!condition()) {
+      limit.throwIfAborted();
+      const signal = AbortSignal.timeout(20);
+      await once(this.#events, 'change', { signal }).catch(() => {});
+    }
   }
 
   requests(method: string, path: RegExp): SeenRequest[] {

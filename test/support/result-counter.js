@@ -28,11 +28,12 @@ export function resultCounter() {
       for (const line of lines) addLine(stripVTControlCharacters(line).trimEnd());
     },
     /**
-     * A run that ended badly without a failed test (a file that could not be loaded, a crash) counts as one failure.
+     * A run that ended badly without a failed test (a file that crashed at its end) counts as one failure.
      * @param {boolean} endedWell
      */
     results(endedWell) {
-      return { ...counts, failed: endedWell ? counts.failed : Math.max(counts.failed, 1) };
+      const unseen = !endedWell && counts.failed === 0 && counts.passed + counts.skipped > 0;
+      return { ...counts, failed: unseen ? 1 : counts.failed };
     },
   };
 }

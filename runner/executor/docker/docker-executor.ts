@@ -1,0 +1,122 @@
+import type Docker from 'dockerode';
+import { expandVariables } from '../../../shared/variables.ts';
+import type { DockerOptions } from '../docker-options.ts';
+import type { Executor, JobEnvironment, PrepareRequest } from '../executor.ts';
+import { ExecutorError } from '../executor-error.ts';
+import { connectEngine, type Engine } from './engine.ts';
+import { createScriptContainer, DockerEnvironment, type DockerJob, removeObjects } from './environment.ts';
+import { assertAllowed, ensureImage } from './image.ts';
+import { openNetwork } from './network.ts';
+import { findLeftovers, removeAll } from './removal.ts';
+import { buildScope } from './scope.ts';
+import { assignAliases, type ServiceName } from './service-name.ts';
+import { startServices } from './services.ts';
+
+export type DockerExecutorOptions = DockerOptions & {
+  /** Time between TERM and KILL when a script is aborted. */
+  killGraceMs?: number;
+};
+
+/**
+ * Runs builds in containers of a Docker engine. `runnerId` marks everything it makes; two runners on one engine
+ * need different ones, or each would remove the builds of the other as leftovers.
+ */
+export function createDockerExecutor(options: DockerExecutorOptions, runnerId = 'default'): Executor {
+  const engine = connectEngine(options.host);
+  return {
+    name: 'docker',
+    prepare: (request) => prepare({ engine, options, runnerId, request }),
+    async removeLeftovers(liveBuildIds) {
+      await removeAll(engine, await findLeftovers(engine, runnerId, liveBuildIds));
+    },
+  };
+}
+
+interface Preparation {
+  engine: Engine;
+  options: DockerExecutorOptions;
+  runnerId: string;
+  request: PrepareRequest;
+}
+
+async function prepare(preparation: Preparation): Promise<JobEnvironment> {
+  const { options, request } = preparation;
+  request.signal.throwIfAborted();
+  const image = resolveImage(preparation);
+  const services = await resolveServices(preparation);
+  await request.notice(`Using the docker executor with image ${image}.`);
+  const { Config: config } = await pullAll(preparation, image, services);
+  const scope = buildScope(preparation);
+  const objects = { containers: new Set<string>(), networks: new Set<string>(), volumes: new Set<string>() };
+  try {
+    const attachment = await openNetwork(scope, services.length > 0);
+    if (attachment.isOwn) objects.networks.add(attachment.network);
+    const user = options.user ?? config.User;
+    const job = { scope, objects, attachment, image, user, graceMs: options.killGraceMs ?? 10_000 };
+    return new DockerEnvironment(job, await makeContainers(job, services));
+  } catch (error) {
+    await removeObjects(scope, objects).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The container of the script is made while the services get ready; it starts much later. */
+async function makeContainers(job: DockerJob, services: ServiceName[]): Promise<Docker.Container> {
+  const { scope, objects, attachment, image } = job;
+  objects.volumes.add(scope.volumeName);
+  const created = (id: string) => void objects.containers.add(id);
+  const [container, ready] = await Promise.allSettled([
+    createScriptContainer(job, 'build'),
+    services.length > 0 && startServices({ scope, attachment, services, probeImage: image, created }),
+  ]);
+  if (container.status === 'rejected') throw container.reason;
+  if (ready.status === 'rejected') throw ready.reason;
+  scope.request.signal.throwIfAborted();
+  return container.value;
+}
+
+async function pullAll(
+  { engine, options, request }: Preparation,
+  image: string,
+  services: ServiceName[],
+): Promise<Docker.ImageInspectInfo> {
+  const ensure = (name: string) =>
+    ensureImage({
+      engine,
+      image: name,
+      policy: options.pull_policy,
+      notice: request.notice,
+      warn: request.warn,
+      signal: request.signal,
+    });
+  const names = new Set(services.map((service) => service.image));
+  const [info] = await Promise.all([ensure(image), ...[...names].map(ensure)]);
+  return info;
+}
+
+function resolveImage({ options, request }: Preparation): string {
+  const image = expand(request.build.options.image ?? options.image, request);
+  if (image === '') {
+    throw new ExecutorError('user', `The image of the job is empty: ${request.build.options.image}`);
+  }
+  const { allowed_images: patterns } = options;
+  assertAllowed(image, { option: 'allowed_images', patterns, own: [options.image] });
+  return image;
+}
+
+async function resolveServices({ options, request }: Preparation): Promise<ServiceName[]> {
+  const ofJob = request.build.options.services ?? [];
+  const images = [...options.services, ...ofJob].map((text) => expand(text, request));
+  for (const image of images) {
+    const { allowed_services: patterns } = options;
+    assertAllowed(image, { option: 'allowed_services', patterns, own: options.services });
+  }
+  const warnings: string[] = [];
+  const services = assignAliases(images, (text) => warnings.push(text));
+  for (const text of warnings) await request.warn(text);
+  return services;
+}
+
+function expand(text: string, { variables }: PrepareRequest): string {
+  return expandVariables(text, (name) => variables.find(({ key }) => key === name)?.value).trim();
+}

@@ -1,0 +1,185 @@
+import { join } from 'node:path';
+import test from 'ava';
+import { createDockerExecutor } from '../../runner/executor/docker/docker-executor.ts';
+import { DockerOptions } from '../../runner/executor/docker-options.ts';
+import { ExecutorError } from '../../runner/executor/executor-error.ts';
+import { dockerTest, emptyImage, testImage, userImage } from '../support/docker.ts';
+import { dockerBuild, prepareRequest } from '../support/docker-build.ts';
+import { engineProxy } from '../support/docker-proxy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+dockerTest('the exit code of the script is the result', async (t) => {
+  const build = await dockerBuild(t);
+  const result = await build.run('exit 42');
+  t.is(result.exitCode, 42);
+  t.is(result.outOfMemory, undefined);
+});
+
+dockerTest('a signal that ends the script shows as 128 plus its number', async (t) => {
+  const build = await dockerBuild(t);
+  t.is((await build.run('sh -c "kill -KILL \\$\\$"')).exitCode, 137);
+});
+
+dockerTest('stdout and stderr arrive in order and byte by byte', async (t) => {
+  const build = await dockerBuild(t);
+  const result = await build.run(String.raw`printf 'a\377\000b'; echo 1 >&2; echo 2; echo 3 >&2`);
+  t.deepEqual(result.bytes, Buffer.from('a\xff\x00b1\n2\n3\n', 'latin1'));
+});
+
+dockerTest('a lot of output arrives whole', async (t) => {
+  const build = await dockerBuild(t);
+  const result = await build.run('seq 1 200000');
+  t.is(result.output, Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join(''));
+});
+
+dockerTest('output is handed over one part after the other', async (t) => {
+  const build = await dockerBuild(t);
+  let isBusy = false;
+  await build.environment.run({
+    kind: 'script',
+    script: 'seq 1 100000',
+    signal: new AbortController().signal,
+    output: async () => {
+      t.false(isBusy);
+      isBusy = true;
+      await new Promise(setImmediate);
+      isBusy = false;
+    },
+  });
+});
+
+dockerTest('standard input is closed', async (t) => {
+  const build = await dockerBuild(t);
+  t.is((await build.run('cat; echo end')).output, 'end\n');
+});
+
+dockerTest('an image without a shell fails the script with a message', async (t) => {
+  const build = await dockerBuild(t, { docker: { image: await emptyImage() } });
+  const result = await build.run('true');
+  t.is(result.exitCode, 1);
+  t.regex(result.output, /no shell/);
+});
+
+dockerTest('variables are in the environment of the container', async (t) => {
+  const long = 'x'.repeat(200_000);
+  const variables = [
+    { key: 'GREETING', value: 'a "b" $c\nd', public: false },
+    { key: 'TOO_LONG_FOR_THE_KERNEL', value: long, public: true },
+  ];
+  const build = await dockerBuild(t, { variables });
+  t.is((await build.run('printf %s "$GREETING"')).output, 'a "b" $c\nd');
+});
+
+dockerTest('the image name may hold variables', async (t) => {
+  const [name, tag = ''] = (await testImage()).split(':');
+  const variables = [{ key: 'TAG', value: tag, public: true }];
+  const build = await dockerBuild(t, { options: { image: `${name}:$TAG` }, variables });
+  t.is((await build.run('echo runs')).output, 'runs\n');
+});
+
+dockerTest('the after_script runs in a new container on the same files', async (t) => {
+  const build = await dockerBuild(t);
+  await build.run('echo kept > file; echo lost > /tmp/file');
+  const result = await build.run('cat file; cat /tmp/file', { kind: 'after_script' });
+  t.is(result.exitCode, 1);
+  t.regex(result.output, /^kept\n.*No such file/);
+});
+
+dockerTest('limits, security and labels are set on the container', async (t, engine) => {
+  const docker = { memory: '64m', cpus: 0.5, pids_limit: 100, shm_size: '8m', cap_drop: ['NET_RAW'] };
+  const build = await dockerBuild(t, { docker, runnerId: `limits-${process.pid}` });
+  const [container] = await engine.listContainers({
+    all: true,
+    filters: { label: [`hearth.build=${build.id}`] },
+  });
+  const { HostConfig: host, Config: config } = await engine.getContainer(container?.Id ?? '').inspect();
+  t.like(host, {
+    Memory: 64 * 2 ** 20,
+    NanoCpus: 5e8,
+    PidsLimit: 100,
+    ShmSize: 8 * 2 ** 20,
+    Privileged: false,
+  });
+  t.deepEqual([host.SecurityOpt, host.CapDrop], [['no-new-privileges'], ['NET_RAW']]);
+  t.like(config.Labels, {
+    'hearth.runner': `limits-${process.pid}`,
+    'hearth.build': String(build.id),
+    'hearth.project': '7',
+    'hearth.role': 'build',
+  });
+  t.is((await build.run('grep NoNewPrivs /proc/self/status')).output.trim(), 'NoNewPrivs:\t1');
+});
+
+dockerTest('a script beyond the memory limit is told from one that was killed otherwise', async (t) => {
+  const build = await dockerBuild(t, { docker: { memory: '16m' } });
+  const result = await build.run('exec tail /dev/zero');
+  t.deepEqual([result.exitCode, result.outOfMemory], [137, true]);
+});
+
+dockerTest('the user of the image is kept, owns the sources and may write them', async (t) => {
+  const build = await dockerBuild(t, { docker: { image: await userImage('worker') } });
+  const result = await build.run('id -u; stat -c %u:%g .; echo more > file; mkdir -p a/b; ls');
+  t.is(result.output, '1000\n1000:1000\na\nfile\n');
+});
+
+dockerTest('a job without services gets a network on which no other container answers', async (t, engine) => {
+  const build = await dockerBuild(t);
+  const other = await dockerBuild(t);
+  const running = other.run('nc -l -p 5000 -e echo & echo ready; wait', { onOutput: () => started() });
+  let started = () => {};
+  await new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const [container] = await engine.listContainers({ filters: { label: [`hearth.build=${other.id}`] } });
+  const address = Object.values(container?.NetworkSettings.Networks ?? {})[0]?.IPAddress;
+  const result = await build.run(`nc -w 2 ${address} 5000 </dev/null`);
+  t.not(result.exitCode, 0);
+  await other.environment.cleanUp();
+  t.is((await running).exitCode, 137);
+});
+
+dockerTest('an abort lets the script tidy up', async (t) => {
+  const build = await dockerBuild(t);
+  const abort = new AbortController();
+  let output = '';
+  const running = build.run('trap "echo tidied up" EXIT; echo started; sleep 600', {
+    signal: abort.signal,
+    onOutput: (text) => {
+      output = text;
+      abort.abort(new Error('canceled'));
+    },
+  });
+  await t.throwsAsync(running, { message: 'canceled' });
+  t.regex(output, /started\n(.|\n)*tidied up\n/);
+});
+
+dockerTest('an abort ends a script whose processes ignore TERM', async (t, engine) => {
+  const build = await dockerBuild(t, { docker: { killGraceMs: 300 } });
+  const abort = new AbortController();
+  const script = `trap "" TERM; sh -c 'trap "" TERM; echo started; while :; do sleep 1; done'`;
+  const running = build.run(script, {
+    signal: abort.signal,
+    onOutput: () => abort.abort(new Error('canceled')),
+  });
+  await t.throwsAsync(running, { message: 'canceled' });
+  t.deepEqual(await engine.listContainers({ filters: { label: [`hearth.build=${build.id}`] } }), []);
+});
+
+dockerTest('an engine that goes away under a build is a system failure that names it', async (t) => {
+  const proxy = await engineProxy(join(await temporaryFolder(t), 'docker.sock'));
+  const build = await dockerBuild(t, { docker: { host: proxy.address } });
+  const running = build.run('echo started; sleep 600', { onOutput: () => proxy.close() });
+  const error = await t.throwsAsync(running, { instanceOf: ExecutorError });
+  t.is(error?.kind, 'system');
+  t.true(error?.message.includes(`The Docker engine at ${proxy.address} does not answer`));
+  await t.throwsAsync(build.environment.cleanUp(), { instanceOf: ExecutorError });
+  await proxy.open();
+  await build.environment.cleanUp();
+  proxy.close();
+});
+
+test('an engine that is not there is a system failure', async (t) => {
+  const executor = createDockerExecutor(DockerOptions.parse({ host: '/nowhere/docker.sock' }));
+  const error = await t.throwsAsync(executor.prepare(prepareRequest({})), { instanceOf: ExecutorError });
+  t.is(error?.kind, 'system');
+});
