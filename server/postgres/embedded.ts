@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { readOrCreateSecret } from '../data-dir.ts';
 import { StartError } from '../start-error.ts';
@@ -33,7 +33,8 @@ const DATABASE = 'hearth';
  * @throws StartError when the cluster is unusable or PostgreSQL cannot run here
  */
 export async function startEmbeddedPostgres(request: EmbeddedRequest): Promise<EmbeddedPostgres> {
-  const { dir, durable, log } = request;
+  const { durable, log } = request;
+  const dir = resolve(request.dir);
   const cluster = join(dir, 'cluster');
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const account = await postgresAccount(cluster);

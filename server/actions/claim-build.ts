@@ -1,0 +1,82 @@
+import type { RunnerRow } from '../queries/runner-row.ts';
+import type { Work } from '../services.ts';
+import { sql, sqlOne } from '../sql.ts';
+import { wakeupChannel } from '../wakeups.ts';
+
+/** Waiting builds looked at per set of tags: more than there can be claims in one moment. */
+const window = 64;
+
+/**
+ * One statement: of each set of tags that the runner may take, the oldest few waiting builds come from an index;
+ * the oldest of all that nobody else is taking at this moment leaves the queue and becomes the runner's. The cost
+ * depends neither on how many builds wait nor on how many have ever run.
+ */
+const claim = `
+  with sets as (
+    select id from tag_sets where tags <@ $2::text[] and ($3 or tags <> '{}')
+  ), candidates as (
+    select q.build_id, q.created_at from sets s cross join lateral (
+      select build_id, created_at from pending_builds
+      where shared and tag_set_id = s.id order by created_at, build_id limit ${window}) q
+    where $4
+    union all
+    select q.build_id, q.created_at from sets s
+      cross join runner_projects rp
+      join projects p on p.id = rp.project_id and p.builds_enabled and not p.pending_delete
+      cross join lateral (
+        select build_id, created_at from pending_builds
+        where project_id = p.id and tag_set_id = s.id order by created_at, build_id limit ${window}) q
+    where rp.runner_id = $1 and not $4
+  ), taken as (
+    delete from pending_builds where build_id = (
+      select w.build_id from pending_builds w
+      where w.build_id in (select build_id from candidates order by created_at, build_id limit ${window})
+      order by w.created_at, w.build_id limit 1 for update skip locked)
+    returning build_id
+  )
+  update builds b set status = 'running', runner_id = $1, started_at = now()
+  from taken where b.id = taken.build_id and b.status = 'pending'
+  returning b.id, b.pipeline_id`;
+
+/**
+ * Gives the runner the oldest pending build that it may take.
+ *
+ * @returns id of the build, or null when there is none. Two runners never get the same one.
+ */
+export async function claimBuild({ em }: Work, runner: RunnerRow): Promise<number | null> {
+  const taken = await sqlOne<{ id: number; pipeline_id: number }>(em, claim, [
+    runner.id,
+    runner.tag_list,
+    runner.run_untagged,
+    runner.is_shared,
+  ]);
+  if (!taken) return null;
+  await sql(
+    em,
+    `update pipelines set status = 'running', started_at = coalesce(started_at, now())
+     where id = $1 and status = 'pending'`,
+    [taken.pipeline_id],
+  );
+  return taken.id;
+}
+
+/** Puts a build back into the queue whose runner went away before it could be told. */
+export async function returnBuild({ em }: Work, buildId: number): Promise<void> {
+  await sql(
+    em,
+    `with back as (
+       update builds set status = 'pending', runner_id = null, started_at = null
+       where id = $1 and status = 'running' returning id, project_id, job_id, created_at
+     ), queued as (
+       insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
+       select b.id, b.project_id, t.id, p.builds_enabled and p.shared_runners_enabled and not p.pending_delete,
+         b.created_at
+       from back b join pipeline_jobs j on j.id = b.job_id join tag_sets t on t.tags = j.tags
+         join projects p on p.id = b.project_id
+       returning build_id, project_id, shared, tag_set_id
+     )
+     select pg_notify($2, json_build_object('build', q.build_id, 'project', q.project_id, 'tags', t.tags,
+       'shared', q.shared)::text) from queued q join tag_sets t on t.id = q.tag_set_id`,
+    [buildId, wakeupChannel],
+  );
+}

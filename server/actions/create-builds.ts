@@ -1,0 +1,49 @@
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import { wakeupChannel } from '../wakeups.ts';
+
+export interface NewBuilds {
+  /** Planned jobs to make builds of. */
+  jobIds: number[];
+  /** Who pushed, or asked for the retry. */
+  userId: number | null;
+}
+
+/**
+ * Makes pending builds of planned jobs, puts them into the queue and wakes waiting runners at the commit. The
+ * caller holds the lock of the pipeline.
+ *
+ * @returns ids of the builds, in plan order.
+ */
+export async function createBuilds({ em }: Work, { jobIds, userId }: NewBuilds): Promise<number[]> {
+  if (jobIds.length === 0) return [];
+  await sql(
+    em,
+    'insert into tag_sets (tags) select distinct tags from pipeline_jobs where id = any($1) on conflict do nothing',
+    [jobIds],
+  );
+  const rows = await sql<{ id: number }>(em, insertBuilds, [jobIds, userId, wakeupChannel]);
+  return rows.map((row) => row.id);
+}
+
+const insertBuilds = `
+  with made as (
+    insert into builds (project_id, pipeline_id, job_id, user_id, name, stage, stage_idx, allow_failure)
+    select pl.project_id, pl.id, j.id, $2, j.name, j.definition->>'stage', (j.definition->>'stageIndex')::int,
+      (j.definition->>'allowFailure')::boolean
+    from pipeline_jobs j join pipelines pl on pl.id = j.pipeline_id
+    where j.id = any($1) order by j.position
+    returning id, project_id, job_id, created_at
+  ), traced as (
+    insert into traces (build_id) select id from made
+  ), waiting as (
+    select m.id, m.project_id, t.id as tag_set_id, t.tags, m.created_at,
+      p.builds_enabled and p.shared_runners_enabled and not p.pending_delete as shared
+    from made m join pipeline_jobs j on j.id = m.job_id join tag_sets t on t.tags = j.tags
+      join projects p on p.id = m.project_id
+  ), queued as (
+    insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
+    select id, project_id, tag_set_id, shared, created_at from waiting
+  )
+  select id, pg_notify($3, json_build_object('build', id, 'project', project_id, 'tags', tags,
+    'shared', shared)::text) from waiting order by id`;

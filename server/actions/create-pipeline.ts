@@ -1,0 +1,146 @@
+import type { CiJob, CiProblem } from '../ci/config.ts';
+import { jobsForRef } from '../ci/only-except.ts';
+import { parseCiConfig } from '../ci/parse.ts';
+import { formatProblem } from '../ci/problems.ts';
+import { skipMarker } from '../ci/skip-marker.ts';
+import type { Commit } from '../git/commit.ts';
+import { ObjectTooLargeError } from '../git/errors.ts';
+import { keepAround } from '../git/refs.ts';
+import { repositoryDir } from '../git/repository-path.ts';
+import type { Work } from '../services.ts';
+import { sql, sqlOne } from '../sql.ts';
+import { progressPipeline } from './progress-pipeline.ts';
+
+const configFile = '.gitlab-ci.yml';
+const configLimit = 1024 * 1024;
+
+export interface PipelineRequest {
+  project: { id: number; fullPath: string };
+  ref: string;
+  isTag: boolean;
+  /** The commit, also where an annotated tag was pushed. */
+  sha: string;
+  beforeSha: string;
+  userId: number | null;
+  pushId: number;
+}
+
+interface Plan {
+  status: 'pending' | 'skipped' | 'failed';
+  yamlErrors: string | null;
+  jobs: CiJob[];
+}
+
+/**
+ * Reads the configuration at the pushed commit and starts its first builds. Without a configuration, or with
+ * none of its jobs meant for this ref, nothing is made. Doing it twice for one push and ref makes one pipeline.
+ */
+export async function createPipeline(work: Work, request: PipelineRequest): Promise<void> {
+  const dir = repositoryDir(work.repositoriesDir, request.project.id);
+  const commit = await work.objects.readCommit(dir, request.sha);
+  if (!commit) return;
+  const plan = await makePlan(work, dir, { request, commit });
+  if (!plan) return;
+  await keepAround(dir, request.sha);
+  const id = await insertPipeline(work, { request, commit, plan });
+  if (id === null || plan.jobs.length === 0) return;
+  await insertJobs(work, id, plan.jobs);
+  await progressPipeline(work, id, request.userId);
+}
+
+async function makePlan(
+  work: Work,
+  dir: string,
+  { request, commit }: { request: PipelineRequest; commit: Commit },
+): Promise<Plan | null> {
+  const text = await readConfig(work, dir, request.sha);
+  if (text === null) return null;
+  if (skipMarker(commit.message)) return { status: 'skipped', yamlErrors: null, jobs: [] };
+  const parsed = parseCiConfig(text);
+  if ('errors' in parsed) return broken(parsed.errors);
+  const { ref, isTag, project } = request;
+  const jobs = jobsForRef(parsed.config, { ref, tag: isTag, trigger: false, projectPath: project.fullPath });
+  if (jobs.length === 0) return null;
+  if (!isStorable(jobs)) {
+    return {
+      status: 'failed',
+      yamlErrors: `${configFile}: texts must not hold NUL or half characters`,
+      jobs: [],
+    };
+  }
+  return { status: 'pending', yamlErrors: null, jobs };
+}
+
+function broken(errors: CiProblem[]): Plan {
+  return {
+    status: 'failed',
+    yamlErrors: errors.map(formatProblem).join('\n').replaceAll('\0', '\uFFFD'),
+    jobs: [],
+  };
+}
+
+/** @returns null without the file; a file that is too large is read as one that does not parse. */
+async function readConfig(work: Work, dir: string, sha: string): Promise<string | null> {
+  try {
+    const bytes = await work.objects.readBlob(dir, `${sha}:${configFile}`, configLimit);
+    return bytes?.toString('utf8') ?? null;
+  } catch (error) {
+    if (error instanceof ObjectTooLargeError) return `${configFile} is larger than ${configLimit} bytes`;
+    throw error;
+  }
+}
+
+async function insertPipeline(
+  work: Work,
+  { request, commit, plan }: { request: PipelineRequest; commit: Commit; plan: Plan },
+): Promise<number | null> {
+  const shown = {
+    message: commit.message.replaceAll('\0', '\uFFFD').toWellFormed(),
+    authorName: commit.authorName.toWellFormed(),
+    authorEmail: commit.authorEmail.toWellFormed(),
+    committedAt: commit.committedDate,
+  };
+  const row = await sqlOne<{ id: number }>(
+    work.em,
+    `insert into pipelines (project_id, user_id, push_id, ref, tag, sha, before_sha, commit, status, yaml_errors,
+       finished_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $9 = 'pending' then null else now() end)
+     on conflict on constraint pipelines_push_id_ref_key do nothing returning id`,
+    [
+      request.project.id,
+      request.userId,
+      request.pushId,
+      request.ref,
+      request.isTag,
+      request.sha,
+      request.beforeSha,
+      JSON.stringify(shown),
+      plan.status,
+      plan.yamlErrors,
+    ],
+  );
+  return row?.id ?? null;
+}
+
+async function insertJobs(work: Work, pipelineId: number, jobs: CiJob[]): Promise<void> {
+  const rows = jobs.map((job, position) => ({
+    position,
+    name: job.name,
+    tags: [...new Set(job.tags)].sort(),
+    definition: job,
+  }));
+  await sql(
+    work.em,
+    `insert into pipeline_jobs (pipeline_id, position, name, tags, definition)
+     select $1, j.position, j.name, array(select jsonb_array_elements_text(j.tags)), j.definition
+     from jsonb_to_recordset($2::jsonb) as j(position int, name text, tags jsonb, definition jsonb)`,
+    [pipelineId, JSON.stringify(rows)],
+  );
+}
+
+/** PostgreSQL keeps neither NUL nor half of a surrogate pair in its JSON. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, item]) => isStorable(key) && isStorable(item));
+}

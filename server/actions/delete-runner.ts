@@ -1,0 +1,22 @@
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import { finishBuild } from './finish-build.ts';
+
+/** Removes a runner. What it was running is failed at once: nobody could report its end any more. */
+export async function deleteRunner(work: Work, runnerId: number): Promise<void> {
+  const running = await sql<{ id: number; pipeline_id: number }>(
+    work.em,
+    `select id, pipeline_id from builds where runner_id = $1 and status = 'running' order by pipeline_id, id`,
+    [runnerId],
+  );
+  for (const build of running) {
+    await finishBuild(work, {
+      buildId: build.id,
+      pipelineId: build.pipeline_id,
+      status: 'failed',
+      from: ['running'],
+      failureReason: 'runner_system_failure',
+    });
+  }
+  await sql(work.em, 'delete from runners where id = $1', [runnerId]);
+}

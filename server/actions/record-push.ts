@@ -1,0 +1,46 @@
+import type { RefChange } from '../entities/push.ts';
+import { zeroSha } from '../git/ref-name.ts';
+import type { Work } from '../services.ts';
+import { sql, sqlOne } from '../sql.ts';
+import { settlePush } from './settle-push.ts';
+
+/** After so long a push that was cut off by a crash is looked at again. */
+const firstLookSeconds = 20;
+
+export interface PushRequest {
+  projectId: number;
+  userId: number | null;
+  changes: RefChange[];
+}
+
+/**
+ * Writes down what a push is about to change, durably, before git is let to it.
+ *
+ * @returns the id under which the push is settled; git records it in the log of every ref that it moves.
+ */
+export async function recordPush(work: Work, { projectId, userId, changes }: PushRequest): Promise<number> {
+  // A deletion takes the log of the ref along, and with it what an unsettled push would be judged by.
+  if (changes.some((change) => change.newSha === zeroSha)) await settleOutstanding(work, projectId);
+  return work.orm.em.fork().transactional(async (em) => {
+    const row = await sqlOne<{ id: number }>(
+      em as Work['em'],
+      'insert into pushes (project_id, user_id, changes) values ($1, $2, $3) returning id',
+      [projectId, userId, JSON.stringify(changes)],
+    );
+    const pushId = row?.id ?? 0;
+    await work.queue.add(
+      em as Work['em'],
+      'settle_push',
+      { pushId },
+      { delaySeconds: firstLookSeconds, key: `settle_push:${pushId}` },
+    );
+    return pushId;
+  });
+}
+
+async function settleOutstanding(work: Work, projectId: number): Promise<void> {
+  const rows = await sql<{ id: number }>(work.em, 'select id from pushes where project_id = $1 order by id', [
+    projectId,
+  ]);
+  for (const { id } of rows) await settlePush(work, id, { isOver: false });
+}

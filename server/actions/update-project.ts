@@ -1,0 +1,83 @@
+import { Namespace } from '../entities/namespace.ts';
+import { Project } from '../entities/project.ts';
+import { Settings } from '../entities/settings.ts';
+import { forbidden, invalid } from '../errors.ts';
+import { setHead } from '../git/repository.ts';
+import { repositoryDir } from '../git/repository-path.ts';
+import { can } from '../policy/project.ts';
+import type { ProjectRow } from '../queries/project-row.ts';
+import type { Viewer } from '../queries/viewer.ts';
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import { requireNames } from './create-project.ts';
+import { chosenVisibility, requireVisibility, type VisibilityChoice } from './project-visibility.ts';
+
+export interface ProjectChange extends VisibilityChoice {
+  name?: string | undefined;
+  path?: string | undefined;
+  description?: string | undefined;
+  defaultBranch?: string | undefined;
+  issuesEnabled?: boolean | undefined;
+  mergeRequestsEnabled?: boolean | undefined;
+  buildsEnabled?: boolean | undefined;
+  wikiEnabled?: boolean | undefined;
+  snippetsEnabled?: boolean | undefined;
+  sharedRunnersEnabled?: boolean | undefined;
+  publicBuilds?: boolean | undefined;
+}
+
+interface ChangeRequest {
+  viewer: Viewer;
+  row: ProjectRow;
+  change: ProjectChange;
+}
+
+/**
+ * Changes what is given and leaves the rest.
+ *
+ * @throws AppError 403 when only the owner may change it (name, visibility), 400 with the faults.
+ */
+export async function updateProject(work: Work, { viewer, row, change }: ChangeRequest): Promise<void> {
+  const { em } = work;
+  const visibility = chosenVisibility(change);
+  const isRename = change.name !== undefined && change.name !== row.name;
+  const isRevealed = visibility !== undefined && visibility !== row.visibility_level;
+  if ((isRename || isRevealed) && !can(viewer, row, 'own_project')) throw forbidden();
+  requireNames(change.name ?? row.name, change.path ?? row.path);
+  const project = await em.findOneOrFail(Project, { id: row.id });
+  const namespace = await em.findOneOrFail(Namespace, { id: row.namespace_id });
+  const settings = await em.findOneOrFail(Settings, { id: 1 });
+  if (isRevealed) project.visibilityLevel = requireVisibility(change, { viewer, settings, namespace });
+  if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
+  assignGiven(project, change);
+  project.updatedAt = new Date();
+  await em.flush();
+  await sql(em, 'update pending_builds set shared = $2 where project_id = $1 and shared <> $2', [
+    row.id,
+    project.buildsEnabled && project.sharedRunnersEnabled,
+  ]);
+}
+
+function assignGiven(project: Project, change: ProjectChange): void {
+  project.name = change.name ?? project.name;
+  project.path = change.path ?? project.path;
+  project.description = change.description ?? project.description;
+  project.issuesEnabled = change.issuesEnabled ?? project.issuesEnabled;
+  project.mergeRequestsEnabled = change.mergeRequestsEnabled ?? project.mergeRequestsEnabled;
+  project.buildsEnabled = change.buildsEnabled ?? project.buildsEnabled;
+  project.wikiEnabled = change.wikiEnabled ?? project.wikiEnabled;
+  project.snippetsEnabled = change.snippetsEnabled ?? project.snippetsEnabled;
+  project.sharedRunnersEnabled = change.sharedRunnersEnabled ?? project.sharedRunnersEnabled;
+  project.publicBuilds = change.publicBuilds ?? project.publicBuilds;
+}
+
+/** An empty repository keeps having none. */
+async function changeDefaultBranch(work: Work, project: Project, branch: string): Promise<void> {
+  if (project.defaultBranch === null || branch === project.defaultBranch) return;
+  const dir = repositoryDir(work.repositoriesDir, project.id);
+  if (!(await work.objects.readInfo(dir, `refs/heads/${branch}`))) {
+    throw invalid({ default_branch: ['is not a branch of the repository'] });
+  }
+  await setHead(dir, branch);
+  project.defaultBranch = branch;
+}

@@ -1,0 +1,164 @@
+import { buildStatuses } from '../../shared/build-status.ts';
+import { cancelBuild } from '../actions/cancel-build.ts';
+import { eraseBuild } from '../actions/erase-build.ts';
+import { openTrace } from '../actions/open-trace.ts';
+import { retryBuild } from '../actions/retry-build.ts';
+import { AppError, badRequest, nothingHere } from '../errors.ts';
+import { onProject } from '../http/access.ts';
+import { bytes, StreamAnswer } from '../http/answers.ts';
+import { openArtifacts } from '../http/artifacts-answer.ts';
+import { readRangeStart } from '../http/byte-range.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { paginate } from '../http/paginate.ts';
+import { optional, pathId, pathText, words } from '../http/params.ts';
+import { BuildJson, ErasedBuildJson, presentBuild, presentErasedBuild } from '../present/build.ts';
+import { type BuildRow, findBuild } from '../queries/build-row.ts';
+import { listBuilds } from '../queries/builds.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects/:id/builds',
+  summary: 'Builds of a project, newest first',
+  access: onProject('read_build'),
+  params: { scope: optional(words()) },
+  returns: BuildJson,
+  list: true,
+  async run({ project, params, page, work }) {
+    const query = listBuilds({ projectId: project.id, statuses: readScope(params.scope) });
+    const builds = await paginate<BuildRow>(work.em, query, page);
+    return builds.map((build) => presentBuild(build, work.origin));
+  },
+});
+
+const listOfCommit = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/builds',
+  summary: 'Builds of a commit, of all refs, newest first',
+  access: onProject('read_build'),
+  params: { sha: pathText(), scope: optional(words()) },
+  returns: BuildJson,
+  list: true,
+  async run({ project, params, page, work }) {
+    const commit = await work.objects.readInfo(repositoryOf(work, project), `${params.sha}^{commit}`);
+    if (!/^[0-9a-f]{40}$/.test(params.sha) || !commit) throw nothingHere();
+    const query = listBuilds({ projectId: project.id, statuses: readScope(params.scope), sha: params.sha });
+    const builds = await paginate<BuildRow>(work.em, query, page);
+    return builds.map((build) => presentBuild(build, work.origin));
+  },
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/builds/:build_id',
+  summary: 'One build',
+  access: onProject('read_build'),
+  params: { build_id: pathId() },
+  returns: BuildJson,
+  async run({ project, params, work }) {
+    return presentBuild(await requireBuild(work, project.id, params.build_id), work.origin);
+  },
+});
+
+const artifacts = endpoint({
+  method: 'GET',
+  path: '/projects/:id/builds/:build_id/artifacts',
+  summary: 'The artifacts file of a build',
+  access: onProject('read_build'),
+  params: { build_id: pathId() },
+  returns: bytes('application/octet-stream'),
+  async run({ project, params, work }) {
+    return openArtifacts(work, await requireBuild(work, project.id, params.build_id));
+  },
+});
+
+const trace = endpoint({
+  method: 'GET',
+  path: '/projects/:id/builds/:build_id/trace',
+  summary: 'The trace so far; `Range: bytes=N-` follows it from an offset',
+  access: onProject('read_build'),
+  params: { build_id: pathId() },
+  returns: bytes('text/plain'),
+  async run({ project, params, work, header }) {
+    const build = await requireBuild(work, project.id, params.build_id);
+    return traceAnswer(work, build.id, readRangeStart(header('range')));
+  },
+});
+
+const cancel = endpoint({
+  method: 'POST',
+  path: '/projects/:id/builds/:build_id/cancel',
+  summary: 'Cancels a pending or running build',
+  access: onProject('update_build'),
+  params: { build_id: pathId() },
+  returns: BuildJson,
+  async run({ project, params, work }) {
+    const build = await requireBuild(work, project.id, params.build_id);
+    await cancelBuild(work, build);
+    return presentBuild(await requireBuild(work, project.id, build.id), work.origin);
+  },
+});
+
+const retry = endpoint({
+  method: 'POST',
+  path: '/projects/:id/builds/:build_id/retry',
+  summary: 'Runs the job of a finished build again, as a new build',
+  access: onProject('update_build'),
+  params: { build_id: pathId() },
+  returns: BuildJson,
+  async run({ viewer, project, params, work }) {
+    const build = await requireBuild(work, project.id, params.build_id);
+    const id = await retryBuild(work, build, viewer.id);
+    return presentBuild(await requireBuild(work, project.id, id), work.origin);
+  },
+});
+
+const erase = endpoint({
+  method: 'POST',
+  path: '/projects/:id/builds/:build_id/erase',
+  summary: 'Removes trace and artifacts of a finished build',
+  access: onProject('update_build'),
+  params: { build_id: pathId() },
+  returns: ErasedBuildJson,
+  async run({ viewer, project, params, work }) {
+    const build = await requireBuild(work, project.id, params.build_id);
+    await eraseBuild(work, build, viewer.id);
+    return presentErasedBuild(await requireBuild(work, project.id, build.id), work.origin);
+  },
+});
+
+export const endpoints: Endpoint[] = [list, listOfCommit, get, artifacts, trace, cancel, retry, erase];
+
+async function requireBuild(work: Work, projectId: number, id: number): Promise<BuildRow> {
+  const build = await findBuild(work.em, projectId, id);
+  if (!build) throw nothingHere();
+  return build;
+}
+
+/** `skipped` is a word of the interface that no build ever answers to. */
+function readScope(scope: string[] | undefined): BuildRow['status'][] | null {
+  if (!scope) return null;
+  const known: readonly string[] = [...buildStatuses, 'skipped'];
+  if (scope.some((word) => !known.includes(word))) throw badRequest('Scope contains invalid value(s)');
+  return buildStatuses.filter((status) => scope.includes(status));
+}
+
+async function traceAnswer(work: Work, buildId: number, start: number): Promise<StreamAnswer> {
+  const { stream, length } = await openTrace(work, buildId, start);
+  if (start > 0 && start >= length) {
+    stream.destroy();
+    const headers = { 'Content-Range': `bytes */${length}` };
+    throw new AppError({ status: 416, message: '416 Range Not Satisfiable', headers });
+  }
+  const headers = {
+    'Content-Type': 'text/plain',
+    'Content-Disposition': `infile; filename="${buildId}.log"`,
+    'Content-Length': String(length - start),
+    'Accept-Ranges': 'bytes',
+    'X-Content-Type-Options': 'nosniff',
+  };
+  if (start === 0) return new StreamAnswer(stream, headers);
+  const range = { 'Content-Range': `bytes ${start}-${length - 1}/${length}` };
+  return new StreamAnswer(stream, { ...headers, ...range }, 206);
+}

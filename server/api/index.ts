@@ -1,0 +1,15 @@
+import type { Endpoint } from '../http/endpoint.ts';
+import * as builds from './builds.ts';
+import * as projects from './projects.ts';
+import * as runners from './runners.ts';
+import * as session from './session.ts';
+import * as users from './users.ts';
+
+/** The consumer's interface, below `/api/v3`. A resource's file is listed here once. */
+export const apiEndpoints: readonly Endpoint[] = [
+  ...session.endpoints,
+  ...users.endpoints,
+  ...projects.endpoints,
+  ...builds.endpoints,
+  ...runners.endpoints,
+];

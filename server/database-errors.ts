@@ -1,0 +1,61 @@
+import { ConnectionException, DriverException } from '@mikro-orm/core';
+import pg from 'pg';
+import { type AppError, invalid, unavailable } from './errors.ts';
+
+/** Which attribute a violated unique constraint is about, and what is said of it. */
+const uniqueAttributes: Record<string, string[]> = {
+  users_username_key: ['username'],
+  users_email_key: ['email'],
+  namespaces_path_key: ['path'],
+  projects_namespace_path_key: ['name', 'path'],
+  projects_namespace_name_key: ['name', 'path'],
+};
+
+/** Classes of SQLSTATE with which PostgreSQL says that it is going away, starting, or full. */
+const passingClasses = new Set(['08', '53', '57']);
+
+/**
+ * What an error of the database means for the caller.
+ *
+ * @returns null when it is none, or is a fault of ours.
+ */
+export function translateDatabaseError(error: unknown): AppError | null {
+  if (error instanceof DatabaseAway || error instanceof ConnectionException) return unavailable(error);
+  const code = sqlState(error);
+  if (code === '23505') return uniqueViolation(constraintOf(error));
+  if (code && passingClasses.has(code.slice(0, 2))) return unavailable(error);
+  return error instanceof DriverException && !code ? unavailable(error) : null;
+}
+
+/** The connection broke, or none could be had: the statement may or may not have been carried out. */
+export class DatabaseAway extends Error {
+  constructor(cause: unknown) {
+    super('the database does not answer', { cause });
+    this.name = 'DatabaseAway';
+  }
+}
+
+/** Keeps what PostgreSQL itself answered; everything else that a connection throws means that it is gone. */
+export function asDatabaseError(error: unknown): unknown {
+  return error instanceof pg.DatabaseError ? error : new DatabaseAway(error);
+}
+
+/** True when a row with the same key exists already. */
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return sqlState(error) === '23505' && constraintOf(error) === constraint;
+}
+
+function uniqueViolation(constraint: string | undefined): AppError | null {
+  const attributes = constraint ? uniqueAttributes[constraint] : undefined;
+  if (!attributes) return null;
+  return invalid(Object.fromEntries(attributes.map((name) => [name, ['has already been taken']])));
+}
+
+function sqlState(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+}
+
+function constraintOf(error: unknown): string | undefined {
+  return (error as { constraint?: string }).constraint;
+}

@@ -1,0 +1,27 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { createdAt } from './columns.ts';
+import { Project } from './project.ts';
+import { User } from './user.ts';
+
+/** A line of a project's activity, interface: "Project event". */
+export const Event = defineEntity({
+  name: 'Event',
+  tableName: 'events',
+  properties: {
+    id: p.integer().primary(),
+    project: () => p.manyToOne(Project).deleteRule('cascade'),
+    author: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    action: p.string().length(32),
+    targetType: p.string().length(32).nullable(),
+    targetId: p.integer().nullable(),
+    targetTitle: p.string().nullable(),
+    /** The push and the full ref it tells of; unique, so that settling a push twice makes no second event. */
+    pushId: p.integer().nullable(),
+    ref: p.string().length(1024).nullable(),
+    data: p.json<unknown>().nullable(),
+    createdAt: createdAt(),
+  },
+  uniques: [{ name: 'events_push_id_ref_key', properties: ['pushId', 'ref'] }],
+  indexes: [{ name: 'events_project_id_id_index', properties: ['project', 'id'] }],
+});
+export type Event = InferEntity<typeof Event>;

@@ -1,0 +1,33 @@
+import { Build, PendingBuild, TagSet } from './build.ts';
+import { Event } from './event.ts';
+import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
+import { Namespace } from './namespace.ts';
+import { Pipeline, PipelineJob } from './pipeline.ts';
+import { Project } from './project.ts';
+import { Push } from './push.ts';
+import { Runner, RunnerProject } from './runner.ts';
+import { Settings } from './settings.ts';
+import { Trace, TracePart } from './trace.ts';
+import { User } from './user.ts';
+
+/** Every table of the product. */
+export const entities = [
+  Build,
+  Event,
+  GroupMember,
+  Namespace,
+  PendingBuild,
+  Pipeline,
+  PipelineJob,
+  Project,
+  ProjectMember,
+  ProjectShare,
+  Push,
+  Runner,
+  RunnerProject,
+  Settings,
+  TagSet,
+  Trace,
+  TracePart,
+  User,
+];

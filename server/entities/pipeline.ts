@@ -1,0 +1,59 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { CiJob } from '../ci/config.ts';
+import { createdAt, flag, timestamp } from './columns.ts';
+import { Project } from './project.ts';
+import { User } from './user.ts';
+
+/** What a build shows of its commit, kept with the pipeline so that lists need not ask git. */
+export interface PipelineCommit {
+  message: string;
+  authorName: string;
+  authorEmail: string;
+  /** ISO 8601 with the committer's own offset. */
+  committedAt: string;
+}
+
+/** The builds of one ref at one commit. */
+export const Pipeline = defineEntity({
+  name: 'Pipeline',
+  tableName: 'pipelines',
+  properties: {
+    id: p.integer().primary(),
+    project: () => p.manyToOne(Project).deleteRule('cascade'),
+    user: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    /** The push that made it. Unique with `ref`: settling a push twice makes no second pipeline. */
+    pushId: p.integer().nullable(),
+    source: p.enum(['push', 'trigger', 'api']).default('push'),
+    ref: p.string().length(1024),
+    tag: flag(false),
+    sha: p.string().length(40),
+    beforeSha: p.string().length(40),
+    commit: p.json<PipelineCommit>().nullable(),
+    status: p.enum(['pending', 'running', 'failed', 'success', 'canceled', 'skipped']).default('pending'),
+    /** Why the configuration at this commit could not be used. */
+    yamlErrors: p.text().nullable(),
+    createdAt: createdAt(),
+    startedAt: timestamp().nullable(),
+    finishedAt: timestamp().nullable(),
+  },
+  indexes: [{ name: 'pipelines_project_id_sha_index', properties: ['project', 'sha'] }],
+  uniques: [{ name: 'pipelines_push_id_ref_key', properties: ['pushId', 'ref', 'tag'] }],
+});
+export type Pipeline = InferEntity<typeof Pipeline>;
+
+/** One planned job. A build row exists only once the job may start. */
+export const PipelineJob = defineEntity({
+  name: 'PipelineJob',
+  tableName: 'pipeline_jobs',
+  properties: {
+    id: p.integer().primary(),
+    pipeline: () => p.manyToOne(Pipeline).deleteRule('cascade'),
+    position: p.integer(),
+    name: p.text(),
+    /** Sorted, each once. */
+    tags: p.array().default([]),
+    definition: p.json<CiJob>(),
+  },
+  uniques: [{ name: 'pipeline_jobs_pipeline_id_position_key', properties: ['pipeline', 'position'] }],
+});
+export type PipelineJob = InferEntity<typeof PipelineJob>;

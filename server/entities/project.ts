@@ -1,0 +1,60 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { createdAt, flag } from './columns.ts';
+import { Namespace } from './namespace.ts';
+import { User } from './user.ts';
+
+export const Project = defineEntity({
+  name: 'Project',
+  tableName: 'projects',
+  properties: {
+    id: p.integer().primary(),
+    namespace: () => p.manyToOne(Namespace),
+    creator: () => p.manyToOne(User).nullable(),
+    name: p.string(),
+    path: p.string(),
+    description: p.text().nullable(),
+    /** Null until the first push. */
+    defaultBranch: p.string().nullable(),
+    visibilityLevel: p.smallint().default(0),
+    archived: flag(false),
+    /** True from the moment a deletion is accepted; the project is invisible from then on. */
+    pendingDelete: flag(false),
+    issuesEnabled: flag(true),
+    mergeRequestsEnabled: flag(true),
+    buildsEnabled: flag(true),
+    wikiEnabled: flag(true),
+    snippetsEnabled: flag(false),
+    sharedRunnersEnabled: flag(true),
+    publicBuilds: flag(true),
+    allowGitFetch: flag(true),
+    /** Seconds. */
+    buildTimeout: p.integer().default(3600),
+    /** Pattern that finds the coverage in a trace. */
+    buildCoverageRegex: p.string().length(1024).nullable(),
+    runnersTokenDigest: p.blob().unique('projects_runners_token_digest_key'),
+    runnersTokenSealed: p.blob(),
+    avatar: p.string().nullable(),
+    tagList: p.array().default([]),
+    openIssuesCount: p.integer().default(0),
+    starCount: p.integer().default(0),
+    forksCount: p.integer().default(0),
+    /** Id of the project that this one was forked from. */
+    forkedFromId: p.integer().nullable().index('projects_forked_from_id_index'),
+    lastActivityAt: createdAt(),
+    createdAt: createdAt(),
+    updatedAt: createdAt(),
+  },
+  indexes: [
+    {
+      name: 'projects_namespace_path_key',
+      expression:
+        'create unique index "projects_namespace_path_key" on "projects" ("namespace_id", lower("path")) where not "pending_delete"',
+    },
+    {
+      name: 'projects_namespace_name_key',
+      expression:
+        'create unique index "projects_namespace_name_key" on "projects" ("namespace_id", "name") where not "pending_delete"',
+    },
+  ],
+});
+export type Project = InferEntity<typeof Project>;

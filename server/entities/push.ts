@@ -1,0 +1,28 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { createdAt } from './columns.ts';
+import { Project } from './project.ts';
+import { User } from './user.ts';
+
+/** One ref that a push wants to move; 40 zeros stand for "none". */
+export interface RefChange {
+  ref: string;
+  oldSha: string;
+  newSha: string;
+}
+
+/**
+ * A push, written before git moves a ref and deleted together with the writing of what follows from it.
+ * A row that outlives its request is settled later from what the refs then say.
+ */
+export const Push = defineEntity({
+  name: 'Push',
+  tableName: 'pushes',
+  properties: {
+    id: p.integer().primary(),
+    project: () => p.manyToOne(Project).deleteRule('cascade').index('pushes_project_id_index'),
+    user: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    changes: p.json<RefChange[]>(),
+    createdAt: createdAt(),
+  },
+});
+export type Push = InferEntity<typeof Push>;

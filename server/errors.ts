@@ -1,0 +1,103 @@
+/** `message` of an error body: a text, or property → texts (interface: "Errors"). */
+export type ErrorMessage = string | { [property: string]: string[] | ErrorMessage };
+
+interface AppErrorParts {
+  status: number;
+  message: ErrorMessage;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** A failure that the caller is told about. Made by the factories below; turned into a body in http/respond.ts. */
+export class AppError extends Error {
+  readonly status: number;
+  readonly body: ErrorMessage;
+  readonly headers: Record<string, string>;
+
+  constructor({ status, message, headers, cause }: AppErrorParts) {
+    super(typeof message === 'string' ? message : JSON.stringify(message), { cause });
+    this.name = 'AppError';
+    this.status = status;
+    this.body = message;
+    this.headers = headers ?? {};
+  }
+}
+
+/** No token, an unknown one, or one of a blocked user. */
+export function unauthorized(headers?: Record<string, string>): AppError {
+  return new AppError({ status: 401, message: '401 Unauthorized', headers });
+}
+
+export function forbidden(reason?: string): AppError {
+  return new AppError({ status: 403, message: reason ? `403 Forbidden - ${reason}` : '403 Forbidden' });
+}
+
+export function notAdminForSudo(): AppError {
+  return new AppError({ status: 403, message: '403 Forbidden: Must be admin to use sudo' });
+}
+
+export function unknownSudoUser(name: string): AppError {
+  return new AppError({ status: 404, message: `404 Not Found: No user id or username for: ${name}` });
+}
+
+/**
+ * @param name the kind of thing, for `404 <Name> Not Found`; without it, the text for a row that was looked up
+ * by its id.
+ */
+export function notFound(name?: string): AppError {
+  return new AppError({ status: 404, message: name ? `404 ${name} Not Found` : '404 Not found' });
+}
+
+/** The general "nothing here", as for an unknown path or an empty queue. */
+export function nothingHere(): AppError {
+  return new AppError({ status: 404, message: '404 Not Found' });
+}
+
+/** A required attribute is absent or blank. */
+export function missing(attribute: string): AppError {
+  return new AppError({ status: 400, message: `400 (Bad request) "${attribute}" not given` });
+}
+
+export function badRequest(message: string): AppError {
+  return new AppError({ status: 400, message });
+}
+
+/** Attributes that failed validation: property → texts. */
+export function invalid(problems: Record<string, string[]>): AppError {
+  return new AppError({ status: 400, message: problems });
+}
+
+export function notAllowed(allow?: string): AppError {
+  return new AppError({
+    status: 405,
+    message: '405 Method Not Allowed',
+    headers: allow ? { Allow: allow } : {},
+  });
+}
+
+export function conflict(message = '409 Conflict'): AppError {
+  return new AppError({ status: 409, message });
+}
+
+export function tooLarge(): AppError {
+  return new AppError({ status: 413, message: '413 Request Entity Too Large' });
+}
+
+/** A trace part that does not start where the stored trace ends. */
+export function rangeNotSatisfiable(length: number): AppError {
+  return new AppError({
+    status: 416,
+    message: '416 Range Not Satisfiable',
+    headers: { Range: `0-${length}` },
+  });
+}
+
+/** Something that this server needs is away for the moment; the same request may succeed later. */
+export function unavailable(cause?: unknown): AppError {
+  return new AppError({
+    status: 503,
+    message: '503 Service Unavailable',
+    headers: { 'Retry-After': '5' },
+    cause,
+  });
+}

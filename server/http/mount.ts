@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Services, Work } from '../services.ts';
+import { Answer, PageAnswer } from './answers.ts';
+import { readBody } from './body.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+import { type Params, readPage, readParams } from './params.ts';
+import { parseQueryString } from './query-string.ts';
+import { respond } from './respond.ts';
+
+export interface MountOptions {
+  /** Compare every answer with the declared shape, and fail on a difference: for tests. */
+  checkAnswers: boolean;
+}
+
+/** A router with every endpoint of one interface below `prefix`. */
+export function mount(
+  endpoints: readonly Endpoint[],
+  { prefix, services, options }: { prefix: string; services: Services; options: MountOptions },
+): Router {
+  const router = new Router({ prefix });
+  const reader = services.orm.em.fork();
+  for (const declared of endpoints) {
+    router.register(declared.path, [declared.method], async (ctx: Context) => {
+      ctx.state.endpoint = declared;
+      await serve(ctx, declared, { ...services, em: reader, origin: originOf(ctx, services) }, options);
+    });
+  }
+  return router;
+}
+
+/** The order of checks, for every endpoint: who, may he see it, may he do it, parameters, action. */
+async function serve(ctx: Context, declared: Endpoint, work: Work, options: MountOptions): Promise<void> {
+  const query = parseQueryString(ctx.querystring);
+  const isStream = declared.body === 'stream';
+  const body = isStream ? {} : await readBody(ctx, declared.body === 'trace' ? 'trace' : 'usual');
+  const raw: Record<string, unknown> = { ...query, ...body, ...ctx.params };
+  const header = (name: string) => ctx.get(name);
+  const { access } = declared;
+  const scope = await access.load({ work, raw, header });
+  ctx.state.viewer = (scope as { viewer?: { id: number } | null }).viewer?.id;
+  if (!declared.paramsFirst) access.check(scope);
+  const params = readParams(declared.params ?? {}, raw);
+  if (declared.paramsFirst) access.check(scope);
+  const page = readPage(raw);
+  const rest = {
+    params,
+    page,
+    header,
+    stream: isStream ? ctx.req : Readable.from([]),
+    signal: abortSignal(ctx),
+  };
+  const result = await runIn(work, declared, (inner) =>
+    declared.run({ ...(scope as object), ...rest, work: inner } as Call<unknown, Params>),
+  );
+  if (options.checkAnswers) checkAnswer(declared, result);
+  respond(ctx, {
+    endpoint: declared,
+    result,
+    page,
+    origin: work.origin,
+    query,
+    createStatus: work.createStatus,
+  });
+}
+
+/** Writing endpoints run in one transaction; the answer is sent after its commit. */
+async function runIn<T>(work: Work, declared: Endpoint, run: (work: Work) => Promise<T>): Promise<T> {
+  if (declared.method === 'GET' || declared.transaction === false) return run(work);
+  return work.orm.em.fork().transactional((em) => run({ ...work, em: em as Work['em'] }));
+}
+
+function checkAnswer(declared: Endpoint, result: unknown): void {
+  if (result instanceof PageAnswer) for (const item of result.items) declared.returns.parse(asJson(item));
+  else if (!(result instanceof Answer)) declared.returns.parse(asJson(result));
+  else if (result.body !== undefined) declared.returns.parse(asJson(result.body));
+}
+
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+/** Where the client reached us, unless the administrator fixed the address. */
+export function originOf(ctx: Context, services: Services): string {
+  const host = ctx.get('host');
+  if (services.baseUrlFixed || !/^[A-Za-z0-9.:[\]-]{1,255}$/.test(host)) return services.baseUrl;
+  return `${ctx.protocol}://${host}`;
+}
+
+function abortSignal(ctx: Context): AbortSignal {
+  const controller = new AbortController();
+  ctx.res.once('close', () => controller.abort());
+  return controller.signal;
+}

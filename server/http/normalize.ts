@@ -1,0 +1,18 @@
+import type { Context, Next } from 'koa';
+
+/** `/api/v3//projects/1/.json` → `/api/v3/projects/1`: doubled and trailing slashes and `.json` mean nothing. */
+export async function normalizePath(ctx: Context, next: Next): Promise<void> {
+  if (ctx.path.startsWith('/api/') || ctx.path.startsWith('/ci/')) ctx.path = normalized(ctx.path);
+  await next();
+}
+
+export function normalized(path: string): string {
+  const single = path.replace(/\/{2,}/g, '/');
+  if (single.endsWith('/openapi.json')) return single;
+  return (
+    single
+      .replace(/\/$/, '')
+      .replace(/\.json$/, '')
+      .replace(/\/$/, '') || '/'
+  );
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { badRequest, invalid, missing, notFound } from '../errors.ts';
+
+/** How one parameter is read. `read` gets the raw value (never absent or blank unless `keepBlank`). */
+export interface Param<T> {
+  required: boolean;
+  /** True where an empty text means something, such as clearing all labels. */
+  keepBlank: boolean;
+  place: 'path' | 'any';
+  /** For the OpenAPI document. */
+  schema: z.ZodType;
+  /** @throws AppError when the value cannot be understood. */
+  read(raw: unknown, name: string): T;
+}
+
+export type Params = Record<string, Param<unknown>>;
+export type Values<P extends Params> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never };
+
+/** Largest id: the columns are 32-bit integers. */
+export const maxId = 2_147_483_647;
+
+function param<T>(schema: z.ZodType, read: Param<T>['read']): Param<T> {
+  return { required: true, keepBlank: false, place: 'any', schema, read };
+}
+
+/** The same parameter, but it may be left out. */
+export function optional<T>(inner: Param<T>): Param<T | undefined> {
+  return { ...inner, required: false };
+}
+
+/** Any text up to `max` characters. Numbers and booleans are taken as written. */
+export function text({ max = 65_536 }: { max?: number } = {}): Param<string> {
+  return param(z.string().max(max), (raw, name) => {
+    const value = scalar(raw, name);
+    if (value.length > max) throw invalid({ [name]: [`is too long (maximum is ${max} characters)`] });
+    return value;
+  });
+}
+
+/** A whole number in `[min, max]`. */
+export function integer({ min = 0, max = maxId }: { min?: number; max?: number } = {}): Param<number> {
+  return param(z.number().int(), (raw, name) => {
+    const value = scalar(raw, name).trim();
+    if (!/^-?\d{1,15}$/.test(value)) throw invalid({ [name]: ['is not a number'] });
+    const number = Number(value);
+    if (number < min) throw invalid({ [name]: [`must be greater than or equal to ${min}`] });
+    if (number > max) throw invalid({ [name]: [`must be less than or equal to ${max}`] });
+    return number;
+  });
+}
+
+const trueWords = new Set(['true', '1', 't', 'on', 'yes']);
+
+/** A yes or no. Everything that is not a word for yes is no. */
+export function flag(): Param<boolean> {
+  return param(z.boolean(), (raw, name) => trueWords.has(scalar(raw, name).trim().toLowerCase()));
+}
+
+/** One word of a list; others are refused with the text of a failed validation. */
+export function choice<const W extends string>(words: readonly W[]): Param<W> {
+  return param(z.enum(words as [W, ...W[]]), (raw, name) => {
+    const value = scalar(raw, name);
+    const found = words.find((word) => word === value);
+    if (!found) throw invalid({ [name]: ['is not included in the list'] });
+    return found;
+  });
+}
+
+/** As `choice`, but an unknown word is as good as none: for filters and orders. */
+export function looseChoice<const W extends string>(words: readonly W[]): Param<W | undefined> {
+  const schema = z.enum(words as [W, ...W[]]);
+  return optional(
+    param(schema, (raw) => words.find((word) => typeof raw === 'string' && word === raw.trim())),
+  );
+}
+
+/** One text, several (`name[]=a`, a JSON list), or texts separated by commas. Blanks around them go. */
+export function words(): Param<string[]> {
+  return param(z.union([z.string(), z.array(z.string())]), (raw, name) => {
+    const list = Array.isArray(raw)
+      ? raw
+      : isIndexed(raw)
+        ? Object.values(raw)
+        : scalar(raw, name).split(',');
+    return list.map((item) => scalar(item, name).trim()).filter((item) => item !== '');
+  });
+}
+
+/** ISO 8601 moment. */
+export function timestamp(): Param<Date> {
+  return param(z.iso.datetime({ offset: true }), (raw, name) => {
+    const value = scalar(raw, name);
+    const time = /^\d{4}-\d\d-\d\d/.test(value) ? new Date(value) : new Date(Number.NaN);
+    if (Number.isNaN(time.getTime())) {
+      throw badRequest(`"${name}" must be a timestamp in ISO 8601 format: YYYY-MM-DDTHH:MM:SSZ`);
+    }
+    return time;
+  });
+}
+
+/** A JSON object, such as the `info` of a runner. */
+export function object<T>(schema: z.ZodType<T>): Param<T> {
+  return param(schema, (raw, name) => {
+    const result = schema.safeParse(raw);
+    if (!result.success) throw invalid({ [name]: ['is invalid'] });
+    return result.data;
+  });
+}
+
+/** A number in the path that names a row. Anything else names nothing, so it is a 404. */
+export function pathId(): Param<number> {
+  return {
+    required: true,
+    keepBlank: false,
+    place: 'path',
+    schema: z.number().int(),
+    read(raw) {
+      const id = readId(raw);
+      if (id === null) throw notFound();
+      return id;
+    },
+  };
+}
+
+/** A text in the path, such as a sha. */
+export function pathText(): Param<string> {
+  return { ...text({ max: 1024 }), place: 'path' };
+}
+
+/** The id that a text holds, or null when it is none or out of range. */
+export function readId(raw: unknown): number | null {
+  if (typeof raw !== 'string' || !/^\d{1,10}$/.test(raw)) return null;
+  const id = Number(raw);
+  return id <= maxId ? id : null;
+}
+
+/** Page and page size, interface: "Limits". Nonsense gives the defaults. */
+export function readPage(raw: Record<string, unknown>): { page: number; perPage: number } {
+  const page = Math.trunc(Number(raw.page));
+  const perPage = Math.trunc(Number(raw.per_page));
+  return {
+    // The cap keeps the offset inside what PostgreSQL counts with.
+    page: page >= 1 ? Math.min(page, 1_000_000_000_000) : 1,
+    perPage: perPage >= 1 ? Math.min(perPage, 100) : 20,
+  };
+}
+
+/**
+ * Reads every declared parameter from what the request sent. The first fault in declared order is thrown.
+ * @param raw path, query and body merged.
+ */
+export function readParams<P extends Params>(params: P, raw: Record<string, unknown>): Values<P> {
+  const values: Record<string, unknown> = {};
+  for (const [name, declared] of Object.entries(params)) {
+    const given = raw[name];
+    if (isAbsent(given, declared.keepBlank)) {
+      if (declared.required) throw missing(name);
+      continue;
+    }
+    values[name] = declared.read(given, name);
+  }
+  return values as Values<P>;
+}
+
+function isAbsent(raw: unknown, keepBlank: boolean): boolean {
+  if (raw === undefined || raw === null) return true;
+  return !keepBlank && typeof raw === 'string' && raw.trim() === '';
+}
+
+function isIndexed(raw: unknown): raw is Record<string, unknown> {
+  return typeof raw === 'object' && raw !== null && Object.keys(raw).every((key) => /^\d+$/.test(key));
+}
+
+function scalar(raw: unknown, name: string): string {
+  if (typeof raw === 'number' || typeof raw === 'boolean') return String(raw);
+  // PostgreSQL stores no NUL in a text.
+  if (typeof raw !== 'string' || raw.includes('\0')) throw invalid({ [name]: ['is invalid'] });
+  return raw;
+}

@@ -1,0 +1,32 @@
+/**
+ * Parameters of a query string: `a=1&b[]=2&b[]=3&c[key]=4` → `{a: '1', b: ['2', '3'], c: {key: '4'}}`.
+ * One level of brackets, the last of two plain values wins, empty pairs and broken escapes do no harm.
+ */
+export function parseQueryString(query: string): Record<string, unknown> {
+  const result: Record<string, unknown> = Object.create(null);
+  for (const [key, value] of new URLSearchParams(query)) {
+    const match = /^([^[\]]+)\[([^[\]]*)\]$/.exec(key);
+    if (match?.[1]) addNested(result, match[1], { index: match[2] ?? '', value });
+    else if (key !== '') result[key] = value;
+  }
+  return result;
+}
+
+function addNested(
+  result: Record<string, unknown>,
+  name: string,
+  { index, value }: { index: string; value: string },
+): void {
+  const present = result[name];
+  if (index === '' || /^\d+$/.test(index)) {
+    if (Array.isArray(present)) present.push(value);
+    else result[name] = [value];
+    return;
+  }
+  const map: Record<string, unknown> =
+    typeof present === 'object' && present !== null && !Array.isArray(present)
+      ? (present as Record<string, unknown>)
+      : Object.create(null);
+  map[index] = value;
+  result[name] = map;
+}

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { Context, Next } from 'koa';
+import type { Logger } from 'pino';
+import { respondError } from './respond.ts';
+
+/** A caller's own request id is taken when it is short and harmless. */
+const usableId = /^[A-Za-z0-9._-]{1,64}$/;
+
+/**
+ * Gives each request an id, turns what is thrown into an answer, and writes one line when the answer is out.
+ * The line has the path without its query: queries carry tokens.
+ */
+export function requestLog(log: Logger) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const started = process.hrtime.bigint();
+    const given = ctx.get('x-request-id');
+    const requestId = usableId.test(given) ? given : randomUUID();
+    const child = log.child({ request: requestId });
+    ctx.state.log = child;
+    ctx.set('X-Request-Id', requestId);
+    const path = ctx.path;
+    ctx.res.once('close', () => {
+      const ms = Number((process.hrtime.bigint() - started) / 1000n) / 1000;
+      const user = ctx.state.viewer as number | undefined;
+      child.info({ method: ctx.method, path, status: ctx.status, ms, user }, 'request');
+    });
+    try {
+      await next();
+    } catch (error) {
+      respondError(ctx, error, child);
+    }
+  };
+}

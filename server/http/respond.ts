@@ -1,0 +1,58 @@
+import type { Context } from 'koa';
+import type { Logger } from 'pino';
+import { translateDatabaseError } from '../database-errors.ts';
+import { AppError } from '../errors.ts';
+import { Answer, PageAnswer, StreamAnswer } from './answers.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type PageRequest, pageHeaders } from './paginate.ts';
+
+export interface ResponseParts {
+  endpoint: Endpoint;
+  result: unknown;
+  page: PageRequest;
+  origin: string;
+  query: Record<string, unknown>;
+  createStatus: 'documented' | '201';
+}
+
+/** Writes what a handler gave back. */
+export function respond(ctx: Context, parts: ResponseParts): void {
+  const { endpoint, result } = parts;
+  ctx.status = successStatus(endpoint, parts.createStatus);
+  if (result instanceof PageAnswer) {
+    const url = parts.origin + ctx.path;
+    ctx.set(pageHeaders({ request: parts.page, total: result.total, url, query: parts.query }));
+    sendJson(ctx, result.items);
+    return;
+  }
+  if (!(result instanceof Answer)) {
+    sendJson(ctx, result);
+    return;
+  }
+  if (result.status !== null) ctx.status = result.status;
+  if (result instanceof StreamAnswer) ctx.body = result.stream;
+  else if (result.status !== 304) sendJson(ctx, result.body);
+  ctx.set(result.headers);
+}
+
+/** Writes an error as the interface's error body. What nobody foresaw is a 500, told to the log alone. */
+export function respondError(ctx: Context, thrown: unknown, log: Logger): void {
+  const error = thrown instanceof AppError ? thrown : translateDatabaseError(thrown);
+  if (!error) log.error({ err: thrown }, 'request failed');
+  else if (error.status >= 500) log.warn({ err: error }, 'request could not be served');
+  ctx.status = error?.status ?? 500;
+  ctx.set(error?.headers ?? {});
+  sendJson(ctx, { message: error?.body ?? '500 Internal Server Error' });
+}
+
+/** The content type has no parameters: old runners compare it literally. */
+export function sendJson(ctx: Context, value: unknown): void {
+  ctx.body = JSON.stringify(value ?? null);
+  ctx.set('Content-Type', 'application/json');
+}
+
+function successStatus(endpoint: Endpoint, createStatus: 'documented' | '201'): number {
+  const usual = endpoint.method === 'POST' ? 201 : 200;
+  if (endpoint.method === 'POST' && createStatus === '201') return 201;
+  return endpoint.status ?? usual;
+}

@@ -1,0 +1,69 @@
+import { type Runner as GraphileRunner, Logger, run, type TaskList } from 'graphile-worker';
+import pg from 'pg';
+import { archiveTrace } from '../actions/archive-trace.ts';
+import { traceGraceSeconds } from '../actions/finish-build.ts';
+import { settlePush } from '../actions/settle-push.ts';
+import type { TaskName, TaskPayloads } from '../queue.ts';
+import type { Services, Work } from '../services.ts';
+
+/** Every background task. Tasks are repeated after a failure, so each is safe to repeat. */
+const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promise<void> } = {
+  async archive_trace(work, { buildId }) {
+    if (await archiveTrace(work, buildId)) return;
+    const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
+    await work.queue.add(work.em, 'archive_trace', { buildId }, later);
+  },
+  async remove_blob(work, { key }) {
+    await work.storage.remove(key);
+  },
+  async settle_push(work, { pushId }) {
+    if (await settlePush(work, pushId, { isOver: false })) return;
+    const later = { delaySeconds: 60, key: `settle_push:${pushId}` };
+    await work.queue.add(work.em, 'settle_push', { pushId }, later);
+  },
+};
+
+/** The names of all tasks with the functions that carry them out. */
+export function taskList(services: Services): TaskList {
+  const entries = Object.entries(tasks).map(([name, task]) => {
+    const carryOut = async (payload: unknown) => {
+      const work: Work = { ...services, em: services.orm.em.fork() as Work['em'], origin: services.baseUrl };
+      await (task as (work: Work, payload: unknown) => Promise<void>)(work, payload);
+    };
+    return [name, carryOut];
+  });
+  return Object.fromEntries(entries);
+}
+
+export interface Worker {
+  /** Lets running tasks finish. */
+  stop(): Promise<void>;
+}
+
+/** Carries out background tasks until it is stopped. */
+export async function startWorker(services: Services, url: string): Promise<Worker> {
+  const pool = new pg.Pool({ connectionString: url, max: 3, application_name: 'hearth worker' });
+  pool.on('error', (error) => services.log.warn({ err: error }, 'the worker lost a connection'));
+  const runner: GraphileRunner = await run({
+    pgPool: pool,
+    taskList: taskList(services),
+    concurrency: 2,
+    noHandleSignals: true,
+    pollInterval: 2000,
+    logger: queueLogger(services),
+  });
+  return {
+    async stop() {
+      await runner.stop();
+      await pool.end();
+    },
+  };
+}
+
+export function queueLogger(services: Services): Logger {
+  return new Logger(() => (level, message, meta) => {
+    if (level === 'error')
+      services.log.error({ queue: meta?.job ?? undefined, detail: message }, 'background task');
+    else if (level === 'warning') services.log.warn({ detail: message }, 'background task');
+  });
+}

@@ -1,0 +1,19 @@
+import pino, { type Logger } from 'pino';
+import type { Config } from './config.ts';
+
+/** Fields whose values never reach the log, wherever they stand. */
+const secretFields = [
+  'token',
+  'password',
+  'private_token',
+  'access_token',
+  'authorization',
+  'value',
+  'cookie',
+];
+
+/** The root logger: one JSON line per message on standard error. */
+export function openLog(level: Config['logLevel']): Logger {
+  const paths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
+  return pino({ level, redact: { paths, censor: '[redacted]' } }, pino.destination({ dest: 2, sync: true }));
+}

@@ -1,0 +1,44 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM, type Options, PostgreSqlDriver } from '@mikro-orm/postgresql';
+import { entities } from './entities/index.ts';
+import { migrations } from './migrations/index.ts';
+
+export interface OrmRequest {
+  url: string;
+  /** Most connections held at once. */
+  poolSize: number;
+}
+
+/** The one set of ORM options, used by the server, the tests and the migrations. */
+export function ormOptions({ url, poolSize }: OrmRequest): Options {
+  return {
+    driver: PostgreSqlDriver,
+    clientUrl: url,
+    dbName: databaseName(url),
+    driverOptions: { connection: { connectionString: url } },
+    entities,
+    extensions: [Migrator],
+    pool: { min: 0, max: poolSize },
+    forceUtcTimezone: true,
+    allowGlobalContext: false,
+    discovery: { checkDuplicateFieldNames: true },
+    // The job queue keeps its tables in a schema of its own, with migrations of its own.
+    schemaGenerator: { ignoreSchema: ['graphile_worker'], disableForeignKeys: false },
+    migrations: {
+      tableName: 'schema_migrations',
+      snapshot: false,
+      migrationsList: migrations,
+      // Each of our migrations is small; one transaction for all leaves the old schema or the new one.
+      allOrNothing: true,
+    },
+    logger: () => undefined,
+  };
+}
+
+export async function openOrm(request: OrmRequest): Promise<MikroORM> {
+  return MikroORM.init(ormOptions(request));
+}
+
+function databaseName(url: string): string {
+  return decodeURIComponent(new URL(url.replace(/@\//, '@localhost/')).pathname.slice(1)) || 'hearth';
+}

@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { BuildStatus } from '../../shared/build-status.ts';
+import type { CiJob } from '../ci/config.ts';
+import type { PipelineCommit } from '../entities/pipeline.ts';
+import { sql, sqlOne } from '../sql.ts';
+
+/** Everything that a runner is told of its build, apart from what is computed. */
+export interface PayloadRow {
+  id: number;
+  name: string;
+  stage: string;
+  created_at: Date;
+  started_at: Date;
+  definition: CiJob;
+  pipeline_id: number;
+  pipeline_created_at: Date;
+  source: string;
+  ref: string;
+  tag: boolean;
+  sha: string;
+  before_sha: string;
+  commit: PipelineCommit | null;
+  project_id: number;
+  project_name: string;
+  project_path: string;
+  project_description: string | null;
+  visibility_level: number;
+  default_branch: string | null;
+  allow_git_fetch: boolean;
+  build_timeout: number;
+  namespace_path: string;
+  namespace_name: string;
+  user_id: number | null;
+  user_login: string | null;
+  user_name: string | null;
+  user_email: string | null;
+  runner_id: number;
+  runner_description: string | null;
+  runner_tags: string[];
+}
+
+export async function findPayload(em: EntityManager, buildId: number): Promise<PayloadRow | null> {
+  return sqlOne<PayloadRow>(
+    em,
+    `select b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
+       pl.created_at as pipeline_created_at, pl.source, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
+       p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
+       p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
+       n.path as namespace_path, n.name as namespace_name,
+       u.id as user_id, u.username as user_login, u.name as user_name, u.email as user_email,
+       r.id as runner_id, r.description as runner_description, r.tag_list as runner_tags
+     from builds b join pipeline_jobs j on j.id = b.job_id join pipelines pl on pl.id = b.pipeline_id
+       join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
+       join runners r on r.id = b.runner_id left join users u on u.id = b.user_id
+     where b.id = $1`,
+    [buildId],
+  );
+}
+
+export interface DependencyRow {
+  id: number;
+  name: string;
+  stage: string;
+  status: BuildStatus;
+  artifacts_filename: string | null;
+  artifacts_size: number | null;
+}
+
+/** The newest build of each job in the stages before the build's own. */
+export async function findDependencies(em: EntityManager, buildId: number): Promise<DependencyRow[]> {
+  return sql<DependencyRow>(
+    em,
+    `select d.id, d.name, d.stage, d.status,
+       case when d.artifacts_expire_at is null or d.artifacts_expire_at > now() then d.artifacts_filename end
+         as artifacts_filename,
+       d.artifacts_size::float8 as artifacts_size
+     from builds b join builds d on d.pipeline_id = b.pipeline_id and d.latest and d.stage_idx < b.stage_idx
+     where b.id = $1 order by d.stage_idx, d.id`,
+    [buildId],
+  );
+}

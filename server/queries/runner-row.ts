@@ -1,0 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { tokenDigest } from '../secrets.ts';
+import { sqlOne } from '../sql.ts';
+
+export interface RunnerRow {
+  id: number;
+  description: string | null;
+  is_shared: boolean;
+  active: boolean;
+  locked: boolean;
+  run_untagged: boolean;
+  tag_list: string[];
+  name: string | null;
+  version: string | null;
+  revision: string | null;
+  platform: string | null;
+  architecture: string | null;
+  contacted_at: Date | null;
+  /** Contacted less than a minute ago. */
+  is_fresh: boolean;
+  token_sealed: Buffer;
+}
+
+export const runnerColumns = `r.id, r.description, r.is_shared, r.active, r.locked, r.run_untagged, r.tag_list,
+  r.name, r.version, r.revision, r.platform, r.architecture, r.contacted_at, r.token_sealed,
+  coalesce(r.contacted_at > now() - interval '60 seconds', false) as is_fresh`;
+
+/** The runner with this token, or null. */
+export async function runnerByToken(em: EntityManager, token: string): Promise<RunnerRow | null> {
+  return sqlOne<RunnerRow>(em, `select ${runnerColumns} from runners r where r.token_digest = $1`, [
+    tokenDigest(token),
+  ]);
+}
+
+export async function runnerById(em: EntityManager, id: number): Promise<RunnerRow | null> {
+  return sqlOne<RunnerRow>(em, `select ${runnerColumns} from runners r where r.id = $1`, [id]);
+}

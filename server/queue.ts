@@ -1,0 +1,40 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from './sql.ts';
+
+/** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
+export interface TaskPayloads {
+  archive_trace: { buildId: number };
+  remove_blob: { key: string };
+  settle_push: { pushId: number };
+}
+
+export type TaskName = keyof TaskPayloads;
+
+export interface TaskOptions {
+  /** Earliest start, in seconds from now by the database's clock. */
+  delaySeconds?: number;
+  /** At most one waiting task has this key; adding it again replaces that one. */
+  key?: string;
+}
+
+/** Adds background tasks. They become visible with the transaction of `em`, and vanish with its roll-back. */
+export class Queue {
+  async add<N extends TaskName>(
+    em: EntityManager,
+    name: N,
+    payload: TaskPayloads[N],
+    { delaySeconds = 0, key }: TaskOptions = {},
+  ): Promise<void> {
+    await sql(
+      em,
+      `select 1 from graphile_worker.add_job($1, $2::json, run_at := now() + make_interval(secs => $3),
+         job_key := $4, max_attempts := 25)`,
+      [name, JSON.stringify(payload), delaySeconds, key ?? null],
+    );
+  }
+
+  /** Takes back the task with this key, if it has not started. */
+  async remove(em: EntityManager, key: string): Promise<void> {
+    await sql(em, 'select 1 from graphile_worker.remove_job($1)', [key]);
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdir } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import { bootstrap } from './bootstrap.ts';
+import type { Config } from './config.ts';
+import { readOrCreateSecret } from './data-dir.ts';
+import { CatFile } from './git/cat-file.ts';
+import { startWorker } from './jobs/worker.ts';
+import { migrate } from './migrate.ts';
+import { openOrm } from './orm.ts';
+import { Queue } from './queue.ts';
+import { Secrets } from './secrets.ts';
+import type { Services } from './services.ts';
+import { StartError } from './start-error.ts';
+import { LocalStorage } from './storage/local.ts';
+import { BuildWakeups } from './wakeups.ts';
+
+export interface RunningServer {
+  services: Services;
+  /** Where it listens, with the real port. */
+  address: { host: string; port: number };
+  /** This start made the user root. */
+  isFirstStart: boolean;
+  /** Takes no new requests, lets running ones finish, and closes everything. */
+  stop(): Promise<void>;
+}
+
+const poolSize = 20;
+/** How long running requests may take to finish once the server stops. */
+const drainMs = 20_000;
+/** A connection on which nothing moves for so long is closed; longer than any runner waits for a build. */
+const idleMs = 15 * 60_000;
+
+/**
+ * Starts the server on a database that is there.
+ *
+ * @throws StartError for what the administrator can mend.
+ */
+export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
+  const dataDir = config.dataDir;
+  const key = config.secretKey ?? (await readOrCreateSecret({ dir: dataDir, name: 'secret-key', bytes: 32 }));
+  const orm = await openOrm({ url: databaseUrl, poolSize });
+  const wakeups = new BuildWakeups(databaseUrl, log);
+  const objects = new CatFile();
+  const server = createServer();
+  try {
+    await migrate(orm, databaseUrl);
+    const services = await makeServices({ config, orm, wakeups, objects, log, key });
+    const isFirstStart = await bootstrap(services, {
+      rootPassword: async () =>
+        config.rootPassword ?? (await readOrCreateSecret({ dir: dataDir, name: 'root-password', bytes: 10 })),
+      rootToken: config.rootToken,
+      registrationToken: config.runnersRegistrationToken,
+    });
+    const address = await listen(server, config.listen);
+    if (!services.baseUrlFixed) services.baseUrl = `http://${urlHost(address.host)}:${address.port}`;
+    server.on('request', createApp(services).callback());
+    await wakeups.start();
+    const worker = await startWorker(services, databaseUrl);
+    const stop = async () => {
+      const drained = close(server);
+      await wakeups.stop();
+      await Promise.all([drained, worker.stop()]);
+      objects.close();
+      await orm.close();
+    };
+    return { services, address, isFirstStart, stop };
+  } catch (error) {
+    server.close();
+    objects.close();
+    await wakeups.stop();
+    await orm.close();
+    throw error;
+  }
+}
+
+interface ServiceParts extends Pick<Services, 'orm' | 'wakeups' | 'objects' | 'log'> {
+  config: Config;
+  key: string;
+}
+
+async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Services> {
+  const repositoriesDir = join(config.dataDir, 'repositories');
+  const blobsDir = join(config.dataDir, 'blobs');
+  for (const dir of [repositoriesDir, blobsDir]) await mkdir(dir, { recursive: true, mode: 0o700 });
+  return {
+    ...parts,
+    storage: new LocalStorage(blobsDir),
+    secrets: new Secrets(Buffer.from(key, 'hex')),
+    queue: new Queue(),
+    repositoriesDir,
+    baseUrl: config.baseUrl ?? `http://${urlHost(config.listen.host)}:${config.listen.port}`,
+    baseUrlFixed: config.baseUrl !== null,
+    sshAddress: null,
+    createStatus: config.createStatus,
+  };
+}
+
+async function listen(server: Server, { host, port }: { host: string; port: number }) {
+  server.requestTimeout = 0;
+  server.headersTimeout = 60_000;
+  server.setTimeout(idleMs);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, `${host}:${port}`)));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return { host, port: typeof address === 'object' && address ? address.port : port };
+}
+
+function listenError(error: NodeJS.ErrnoException, place: string): StartError {
+  if (error.code === 'EADDRINUSE') {
+    return new StartError(
+      `the address ${place} is in use`,
+      'stop the other program or set HEARTH_LISTEN',
+      error,
+    );
+  }
+  return new StartError(
+    `cannot listen on ${place}: ${error.message}`,
+    'set HEARTH_LISTEN to an address of this machine',
+    error,
+  );
+}
+
+/** Connections without a request are closed at once, busy ones after their answer. */
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+  await closed;
+  clearTimeout(timer);
+}
+
+function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

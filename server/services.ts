@@ -1,0 +1,37 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Logger } from 'pino';
+import type { CatFile } from './git/cat-file.ts';
+import type { Queue } from './queue.ts';
+import type { Secrets } from './secrets.ts';
+import type { BlobStorage } from './storage/storage.ts';
+import type { BuildWakeups } from './wakeups.ts';
+
+/** What the whole process shares. Nothing in here remembers anything that must survive it. */
+export interface Services {
+  orm: MikroORM;
+  /** Reads objects of the repositories. */
+  objects: CatFile;
+  storage: BlobStorage;
+  secrets: Secrets;
+  queue: Queue;
+  wakeups: BuildWakeups;
+  log: Logger;
+  /** Folder of the bare repositories. */
+  repositoriesDir: string;
+  /** What URLs start with where no request says it better, without a slash at the end. */
+  baseUrl: string;
+  /** True when the base URL was set and must be used for every answer. */
+  baseUrlFixed: boolean;
+  /** `host:port` of the SSH service in clone URLs, or null while it is off. */
+  sshAddress: { host: string; port: number } | null;
+  /** `201`: every create answers 201, which some clients insist on. */
+  createStatus: 'documented' | '201';
+}
+
+/** The services as one request or job has them. */
+export interface Work extends Services {
+  /** In a writing request: inside its one transaction. */
+  em: EntityManager;
+  /** What URLs in this answer start with. */
+  origin: string;
+}

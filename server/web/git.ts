@@ -1,0 +1,161 @@
+import { Readable } from 'node:stream';
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import { recordPush } from '../actions/record-push.ts';
+import { pushIdentity, settlePush } from '../actions/settle-push.ts';
+import { AppError, badRequest } from '../errors.ts';
+import { GitProtocolError } from '../git/errors.ts';
+import { type PushHead, readCommands } from '../git/push-commands.ts';
+import { refusePush } from '../git/refuse-push.ts';
+import { decodeBody } from '../git/request-body.ts';
+import {
+  advertiseRefs,
+  type GitService,
+  receivePack,
+  smartHttpHeaders,
+  uploadPack,
+} from '../git/smart-http.ts';
+import { originOf } from '../http/mount.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Services, Work } from '../services.ts';
+import { type GitAccess, gitAccess } from './git-access.ts';
+import { refusalOf } from './push-rules.ts';
+
+/** Clone, fetch and push over HTTP: `/namespace/project.git/…`. */
+export function gitRouter(services: Services): Router {
+  const router = new Router();
+  const reader = services.orm.em.fork();
+  const workOf = (ctx: Context): Work => ({ ...services, em: reader, origin: originOf(ctx, services) });
+  router.get('/:namespace/:project/info/refs', (ctx) => plainErrors(ctx, () => infoRefs(workOf(ctx), ctx)));
+  router.post('/:namespace/:project/git-upload-pack', (ctx) =>
+    plainErrors(ctx, () => fetchPack(workOf(ctx), ctx)),
+  );
+  router.post('/:namespace/:project/git-receive-pack', (ctx) =>
+    plainErrors(ctx, () => push(workOf(ctx), ctx)),
+  );
+  return router;
+}
+
+/** Git shows the text of an answer to its user; it reads no JSON. */
+async function plainErrors(ctx: Context, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const known = error instanceof GitProtocolError ? badRequest(error.message) : error;
+    if (!(known instanceof AppError) || known.status >= 500) throw known;
+    ctx.status = known.status;
+    ctx.set(known.headers);
+    ctx.set('Content-Type', 'text/plain');
+    ctx.body = `${known.message}\n`;
+  }
+}
+
+async function infoRefs(work: Work, ctx: Context): Promise<void> {
+  const service = ctx.query.service;
+  if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
+    throw new AppError({
+      status: 403,
+      message: 'Only the smart protocol of git is spoken here; update your git.',
+    });
+  }
+  const { project } = await gitAccess(work, ctx, service === 'git-upload-pack' ? 'read' : 'write');
+  const dir = repositoryOf(work, project);
+  const { headers, body } = await advertiseRefs({
+    dir,
+    service,
+    protocol: protocolOf(ctx),
+    signal: gone(ctx),
+  });
+  ctx.body = body;
+  ctx.set(headers);
+}
+
+async function fetchPack(work: Work, ctx: Context): Promise<void> {
+  const { project } = await gitAccess(work, ctx, 'read');
+  ctx.body = uploadPack({
+    dir: repositoryOf(work, project),
+    body: ctx.req,
+    protocol: protocolOf(ctx),
+    gzip: ctx.get('content-encoding') === 'gzip',
+    signal: gone(ctx),
+  });
+  setHeaders(ctx, 'git-upload-pack');
+}
+
+async function push(work: Work, ctx: Context): Promise<void> {
+  const access = await gitAccess(work, ctx, 'write');
+  const body = decodeBody(ctx.req, { gzip: ctx.get('content-encoding') === 'gzip' });
+  const { replay, ...head } = await readCommands(body);
+  const refusal = refusalOf(access, head.commands);
+  if (refusal !== null) {
+    replay.resume();
+    ctx.body = refusePush(head, () => refusal);
+  } else {
+    ctx.body = Readable.from(await receive(work, ctx, { access, head, replay }), { objectMode: false });
+  }
+  setHeaders(ctx, 'git-receive-pack');
+}
+
+interface PushParts {
+  access: GitAccess;
+  head: PushHead;
+  replay: Readable;
+}
+
+/** Records the push, lets git do it, and ends the answer only when its consequences are written. */
+async function receive(
+  work: Work,
+  ctx: Context,
+  { access, head, replay }: PushParts,
+): Promise<AsyncIterable<Buffer>> {
+  const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }));
+  const userId = access.viewer?.id ?? null;
+  const isProbe = changes.length === 0;
+  const pushId = isProbe ? 0 : await recordPush(work, { projectId: access.project.id, userId, changes });
+  const { output, done } = receivePack({
+    dir: repositoryOf(work, access.project),
+    body: replay,
+    protocol: protocolOf(ctx),
+    identity: pushIdentity(pushId),
+    signal: gone(ctx),
+  });
+  const settled = isProbe ? done : done.then(() => settle(work, pushId));
+  return heldUntil(output, settled);
+}
+
+/** A failure here is mended by the task that was queued with the push. */
+async function settle(work: Work, pushId: number): Promise<void> {
+  try {
+    await settlePush(work, pushId, { isOver: true });
+  } catch (error) {
+    work.log.error({ err: error, push: pushId }, 'a push could not be settled yet');
+  }
+}
+
+/** Passes everything on but the last piece, which waits: a client that sees the end sees the pipeline too. */
+async function* heldUntil(output: Readable, settled: Promise<unknown>): AsyncGenerator<Buffer> {
+  let held: Buffer | null = null;
+  for await (const chunk of output as AsyncIterable<Buffer>) {
+    if (held) yield held;
+    held = chunk;
+  }
+  await settled;
+  if (held) yield held;
+}
+
+function protocolOf(ctx: Context): string | undefined {
+  return ctx.get('git-protocol') || undefined;
+}
+
+function setHeaders(ctx: Context, service: GitService): void {
+  ctx.set(smartHttpHeaders(service, 'result'));
+}
+
+/** Fires when the client goes away before its answer is complete. */
+function gone(ctx: Context): AbortSignal {
+  const controller = new AbortController();
+  ctx.res.once('close', () => {
+    if (!ctx.res.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}

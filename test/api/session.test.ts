@@ -1,0 +1,85 @@
+import test from 'ava';
+import { rootToken, withApp } from '../support/app.ts';
+import { password } from '../support/make.ts';
+
+const holder = withApp();
+
+interface Session {
+  id: number;
+  username: string;
+  private_token: string;
+}
+
+test('the right password gives the user with his private token', async (t) => {
+  const { app } = holder;
+  const answer = await app.call<Session>('POST', '/api/v3/session', {
+    form: { login: 'ROOT', password: 'root-password' },
+  });
+  t.is(answer.status, 201);
+  t.is(answer.body.private_token, rootToken);
+  t.is(answer.headers.get('content-type'), 'application/json');
+});
+
+test('a login with an @ is an e-mail address, in either parameter', async (t) => {
+  for (const name of ['login', 'email']) {
+    const answer = await holder.app.call<Session>('POST', '/api/v3/session', {
+      json: { [name]: 'Admin@example.com', password: 'root-password' },
+    });
+    t.is(answer.status, 201, name);
+  }
+});
+
+test('a wrong, an empty and an absent password', async (t) => {
+  for (const password of ['wrong', '']) {
+    const answer = await holder.app.call('POST', '/api/v3/session', { form: { login: 'root', password } });
+    t.is(answer.status, 401);
+    t.deepEqual(answer.body, { message: '401 Unauthorized' });
+  }
+  const absent = await holder.app.call('POST', '/api/v3/session', { form: { login: 'root' } });
+  t.is(absent.status, 400);
+  t.deepEqual(absent.body, { message: '400 (Bad request) "password" not given' });
+});
+
+test('a blocked user cannot sign in, nor use his token', async (t) => {
+  const { app } = holder;
+  const user = await app.make.user({ state: 'blocked' });
+  t.is((await app.call('GET', '/api/v3/user', { as: user.token })).status, 401);
+  const signIn = { form: { login: user.username, password } };
+  t.is((await app.call('POST', '/api/v3/session', signIn)).status, 401);
+});
+
+test('GET /user tells oneself, whatever way the token comes', async (t) => {
+  const { app } = holder;
+  const user = await app.make.user();
+  const ways = [
+    app.call<Session>('GET', '/api/v3/user', { as: user.token }),
+    app.call<Session>('GET', '/api/v3/user', { query: { private_token: user.token } }),
+    app.call<Session>('GET', '/api/v3/user.json/', { query: { private_token: user.token } }),
+    app.call<Session>('GET', '/api/v3//user', { as: rootToken, headers: { SUDO: user.username } }),
+    app.call<Session>('GET', '/api/v3/user', { as: rootToken, query: { sudo: String(user.id) } }),
+  ];
+  for (const answer of await Promise.all(ways)) {
+    t.is(answer.status, 200);
+    t.is(answer.body.id, user.id);
+    t.is(answer.body.private_token, user.token);
+  }
+});
+
+test('no token and a wrong one are told the same, byte by byte', async (t) => {
+  for (const as of [undefined, 'x'.repeat(20)]) {
+    const answer = await holder.app.call('GET', '/api/v3/user', { as });
+    t.is(answer.status, 401);
+    t.is(JSON.stringify(answer.body), '{"message":"401 Unauthorized"}');
+  }
+});
+
+test('sudo is for administrators, and only to users that exist', async (t) => {
+  const { app } = holder;
+  const user = await app.make.user();
+  const denied = await app.call('GET', '/api/v3/user', { as: user.token, query: { sudo: 'root' } });
+  t.is(denied.status, 403);
+  t.deepEqual(denied.body, { message: '403 Forbidden: Must be admin to use sudo' });
+  const unknown = await app.call('GET', '/api/v3/user', { as: rootToken, query: { sudo: 'nobody-here' } });
+  t.is(unknown.status, 404);
+  t.deepEqual(unknown.body, { message: '404 Not Found: No user id or username for: nobody-here' });
+});

@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import test from 'ava';
+import { runOnce } from 'graphile-worker';
+import pg from 'pg';
+import pino from 'pino';
+import { createApp } from '../../server/app.ts';
+import { bootstrap } from '../../server/bootstrap.ts';
+import { CatFile } from '../../server/git/cat-file.ts';
+import { queueLogger, taskList } from '../../server/jobs/worker.ts';
+import { openOrm } from '../../server/orm.ts';
+import { Queue } from '../../server/queue.ts';
+import { Secrets } from '../../server/secrets.ts';
+import type { Services, Work } from '../../server/services.ts';
+import { LocalStorage } from '../../server/storage/local.ts';
+import { BuildWakeups } from '../../server/wakeups.ts';
+import { createDatabase } from './database.ts';
+import { Make } from './make.ts';
+
+export interface TestAppOptions {
+  /** One connection unless told: code that needs a second one inside a transaction then hangs at once. */
+  poolSize?: number;
+  createStatus?: Services['createStatus'];
+}
+
+export interface Answer<T = unknown> {
+  status: number;
+  headers: Headers;
+  /** Parsed when it is JSON, else as text. */
+  body: T;
+}
+
+export interface CallOptions {
+  /** Private token. */
+  as?: string | undefined;
+  headers?: Record<string, string>;
+  query?: Record<string, string>;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent urlencoded. */
+  form?: Record<string, string>;
+  body?: string | Uint8Array | ReadableStream;
+}
+
+export const rootToken = 'root-token-123456789';
+export const registrationToken = 'registration-token-1';
+
+/** The whole server of one test file, in this process, on a database, folder and port of its own. */
+export interface TestApp {
+  url: string;
+  databaseUrl: string;
+  services: Services;
+  work: Work;
+  make: Make;
+  /** Every line that was logged, as text. */
+  logLines: string[];
+  call<T = unknown>(method: string, path: string, options?: CallOptions): Promise<Answer<T>>;
+  /** Carries out every background task that is due. */
+  runTasks(): Promise<void>;
+  /** Lets delayed tasks be due now, and carries them out. */
+  runAllTasks(): Promise<void>;
+  rows<T>(text: string, values?: unknown[]): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+/** Starts an application before the tests of a file and stops it after them. Call at the top of the file. */
+export function withApp(options: TestAppOptions = {}): { app: TestApp } {
+  const holder = {} as { app: TestApp };
+  test.before(async () => {
+    holder.app = await startApp(options);
+  });
+  test.after.always(async (t) => {
+    await holder.app?.close();
+    const faults = holder.app?.logLines.filter((line) => line.includes('"level":50')) ?? [];
+    t.deepEqual(faults, [], 'nothing was logged as an error');
+  });
+  return holder;
+}
+
+export async function startApp({
+  poolSize = 1,
+  createStatus = 'documented',
+}: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createDatabase();
+  const folder = await mkdtemp(join(tmpdir(), 'hearth-app-'));
+  const orm = await openOrm({ url: database.url, poolSize });
+  const logLines: string[] = [];
+  const log = pino({ level: 'debug' }, collector(logLines));
+  const wakeups = new BuildWakeups(database.url, log);
+  const services: Services = {
+    orm,
+    wakeups,
+    log,
+    objects: new CatFile({ maxProcesses: 4 }),
+    storage: new LocalStorage(join(folder, 'blobs')),
+    secrets: new Secrets(Buffer.alloc(32, 7)),
+    queue: new Queue(),
+    repositoriesDir: join(folder, 'repositories'),
+    baseUrl: 'http://127.0.0.1',
+    baseUrlFixed: false,
+    sshAddress: null,
+    createStatus,
+  };
+  await bootstrap(services, {
+    rootPassword: async () => 'root-password',
+    rootToken,
+    registrationToken,
+  });
+  const server = createServer(createApp(services, { checkAnswers: true }).callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  services.baseUrl = url;
+  await wakeups.start();
+  const work: Work = { ...services, em: orm.em.fork() as Work['em'], origin: url };
+  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+  const runTasks = () =>
+    runOnce({
+      pgPool: pool,
+      taskList: taskList(services),
+      noHandleSignals: true,
+      logger: queueLogger(services),
+    });
+  return {
+    url,
+    databaseUrl: database.url,
+    services,
+    work,
+    make: new Make(work),
+    logLines,
+    call: (method, path, options) => call(url, method, path, options),
+    runTasks,
+    async runAllTasks() {
+      await pool.query('update graphile_worker._private_jobs set run_at = now() where run_at > now()');
+      await runTasks();
+    },
+    rows: async (text, values) => (await pool.query(text, values)).rows,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await wakeups.stop();
+      services.objects.close();
+      await pool.end();
+      await orm.close();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function call<T>(
+  url: string,
+  method: string,
+  path: string,
+  { as, headers = {}, query, json, form, body }: CallOptions = {},
+): Promise<Answer<T>> {
+  const search = query ? `?${new URLSearchParams(query)}` : '';
+  const type =
+    json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : undefined;
+  const sent = json !== undefined ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : body;
+  const response = await fetch(`${url}${path}${search}`, {
+    method,
+    headers: {
+      ...(as === undefined ? {} : { 'PRIVATE-TOKEN': as }),
+      ...(type === undefined ? {} : { 'Content-Type': type }),
+      ...headers,
+    },
+    ...(sent === undefined ? {} : { body: sent }),
+    ...(sent instanceof ReadableStream ? { duplex: 'half' } : {}),
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type') === 'application/json' && text !== '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (isJson ? JSON.parse(text) : text) as T,
+  };
+}
+
+function collector(lines: string[]): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+}
