@@ -6,6 +6,7 @@ export class TraceSpool {
   readonly #path: string;
   readonly #file: FileHandle;
   #size = 0;
+  #isRemoved = false;
 
   private constructor(path: string, file: FileHandle) {
     this.#path = path;
@@ -46,7 +47,10 @@ export class TraceSpool {
     return buffer.subarray(0, filled);
   }
 
+  /** Safe to call twice. */
   async remove(): Promise<void> {
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
     await this.#file.close();
     await rm(this.#path, { force: true });
   }

@@ -1,0 +1,80 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { Masker, tokenForms, valueForms } from '../../../runner/job/mask.ts';
+
+function maskWhole(secrets: string[], text: string): string {
+  const masker = new Masker(secrets);
+  return Buffer.concat([masker.push(Buffer.from(text)), masker.flush()]).toString();
+}
+
+test('text around a secret stays', (t) => {
+  t.is(maskWhole(['hunter2hunter2'], 'pw=hunter2hunter2; next'), 'pw=[MASKED]; next');
+});
+
+test('secrets that overlap leave no rest of either', (t) => {
+  t.is(maskWhole(['abcdef', 'defghi'], '<abcdefghi>'), '<[MASKED]>');
+});
+
+test('of two secrets with the same start the longer one is replaced whole', (t) => {
+  t.is(maskWhole(['abcd', 'abcdefgh'], 'abcdefgh abcdefg'), '[MASKED] [MASKED]efg');
+});
+
+test('text that is no start of a secret is not held back', (t) => {
+  const masker = new Masker(['secret']);
+  t.is(masker.push(Buffer.from('Password: ')).toString(), 'Password: ');
+  t.is(masker.push(Buffer.from('the se')).toString(), 'the ');
+  t.is(masker.push(Buffer.from('lf')).toString(), 'self');
+});
+
+test('wherever the chunks are cut, the outcome is that of the whole', (t) => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 });
+  const secret = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 6 });
+  const cuts = fc.array(fc.nat(60), { maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), letters, cuts, (secrets, text, places) => {
+      const masker = new Masker(secrets);
+      const bytes = Buffer.from(text);
+      const borders = [0, ...places.map((place) => Math.min(place, bytes.length)), bytes.length].sort(
+        (a, b) => a - b,
+      );
+      const parts = borders.slice(1).map((end, index) => masker.push(bytes.subarray(borders[index], end)));
+      t.is(Buffer.concat([...parts, masker.flush()]).toString(), maskWhole(secrets, text));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('no secret is left in the output, and without one nothing changes', (t) => {
+  const letters = fc.string({ unit: fc.constantFrom('x', 'y', 'z'), maxLength: 40 });
+  const secret = fc.string({ unit: fc.constantFrom('x', 'y', 'z'), minLength: 2, maxLength: 5 });
+  fc.assert(
+    fc.property(secret, letters, (value, text) => {
+      const masked = maskWhole([value], text);
+      t.false(masked.includes(value));
+      if (!text.includes(value)) t.is(masked, text);
+    }),
+  );
+});
+
+test('base64 and URL forms of a value are found, also inside a longer text', (t) => {
+  const secrets = valueForms('s3cret/value+1 & more');
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (before, after) => {
+      const encoded = Buffer.from(`${before}s3cret/value+1 & more${after}`).toString('base64');
+      t.true(maskWhole(secrets, encoded).includes('[MASKED]'));
+    }),
+  );
+  const inUrl = encodeURIComponent('s3cret/value+1 & more');
+  t.is(maskWhole(secrets, `?p=${inUrl}&q`), '?p=[MASKED]&q');
+});
+
+test('short values of variables are not masked, short tokens are', (t) => {
+  t.deepEqual(valueForms('debug'), []);
+  t.true(tokenForms('tok1').includes('tok1'));
+});
+
+test('bytes that are no text pass unchanged', (t) => {
+  const masker = new Masker(['secret12']);
+  const bytes = Buffer.from([0xff, 0x00, 0xc3, 0x28, 0x80]);
+  t.deepEqual(Buffer.concat([masker.push(bytes), masker.flush()]), bytes);
+});
