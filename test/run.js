@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies, missingTools } from '../server/install.js';
 import { resultCounter } from './support/result-counter.js';
@@ -23,13 +24,13 @@ const errorsOnly = {
 
 /** @type {NodeJS.Signals | null} */
 let interruptedBy = null;
-/** @type {import('node:child_process').ChildProcess | undefined} */
+/** @type {import('node:child_process').ChildProcessByStdio<null, import('node:stream').Readable, null> | undefined} */
 let ava;
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => {
+    signalTests(interruptedBy ? 'SIGKILL' : signal);
     interruptedBy = signal;
-    ava?.kill(signal);
   });
 }
 
@@ -106,15 +107,32 @@ async function runAva(args, variables) {
   ava = spawn(process.execPath, [...program, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...colour, ...variables },
-    stdio: ['inherit', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // A process group, so that the processes of the tests can be ended with it.
+    detached: true,
   });
-  ava.stdout?.on('data', (chunk) => {
+  ava.stdout.on('data', (chunk) => {
     counter.add(chunk);
     process.stdout.write(chunk);
   });
-  const [code] = await once(ava, 'close');
+  const [code] = await once(ava, 'exit');
+  signalTests('SIGKILL');
+  await finished(ava.stdout);
   const { passed, failed, skipped } = counter.results(code === 0);
   if (passed + failed === 0) process.stderr.write('no test ran\n');
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return interruptedBy || passed + failed === 0 ? code || 1 : (code ?? 1);
+}
+
+/**
+ * Reaches ava, its workers and what they started; workers alone do not notice that ava is gone.
+ * @param {NodeJS.Signals} signal
+ */
+function signalTests(signal) {
+  if (!ava?.pid) return;
+  try {
+    process.kill(-ava.pid, signal);
+  } catch {
+    // nobody is left
+  }
 }
