@@ -23,6 +23,8 @@ export class Trace {
   readonly #upload: TraceUpload;
   #queue: Promise<void> = Promise.resolve();
   #output = 0;
+  /** Whether the next byte stands at the start of a line. */
+  #isFresh = true;
 
   private constructor(options: TraceOptions, spool: TraceSpool) {
     this.#options = options;
@@ -50,9 +52,9 @@ export class Trace {
     return this.#append(Buffer.concat([chunk.subarray(0, left), Buffer.from(notice)]));
   }
 
-  /** The runner's own words; never dropped. */
+  /** The runner's own words, on a line of their own; never dropped. */
   write(text: string): Promise<void> {
-    return this.#append(Buffer.from(text));
+    return this.#append(Buffer.from(this.#isFresh ? text : `\n${text}`));
   }
 
   /**
@@ -73,6 +75,7 @@ export class Trace {
   }
 
   #append(bytes: Buffer): Promise<void> {
+    if (bytes.length > 0) this.#isFresh = endsLine(bytes);
     return this.#enqueue(() => this.#store(this.#masker.push(bytes)));
   }
 
@@ -88,4 +91,9 @@ export class Trace {
     await this.#spool.append(bytes);
     this.#upload.grown();
   }
+}
+
+/** A marker erases its own line, so that what follows stands at the start of it. */
+function endsLine(bytes: Buffer): boolean {
+  return bytes.at(-1) === 0x0a || bytes.subarray(-4).toString() === '\x1b[0K';
 }

@@ -143,7 +143,7 @@ test('when the answer is lost, what the server has is not sent twice', async (t)
   };
   await trace.write('first ');
   await server.until(() => isLost);
-  await trace.write('second');
+  await trace.output(Buffer.from('second'));
   t.true(await trace.finish(true));
   t.is(build.trace.toString(), 'first second');
 });
@@ -153,7 +153,7 @@ test('a server that has less gets the missing part again', async (t) => {
   await trace.write('0123456789');
   await server.until(() => build.trace.length === 10);
   build.trace = build.trace.subarray(0, 4);
-  await trace.write('abc');
+  await trace.output(Buffer.from('abc'));
   t.true(await trace.finish(true));
   t.is(build.trace.toString(), '0123456789abc');
 });
@@ -171,7 +171,7 @@ test('the whole trace may hold bytes that are no text, and goes on after that', 
   build.trace = Buffer.from('x'.repeat(100));
   await trace.output(Buffer.from([0xff, 0xfe]));
   await server.until(() => server.requests('PUT', /builds/).length > 0);
-  await trace.write(' end');
+  await trace.output(Buffer.from(' end'));
   t.true(await trace.finish(true));
   t.is(build.trace.toString(), '\ufffd\ufffd end');
 });
@@ -200,6 +200,14 @@ test('output beyond the limit is dropped after one notice, the last lines are ke
   t.is(text.split('exceeded').length, 2);
   t.false(text.includes('never'));
   t.true(text.endsWith('Job succeeded\n'));
+});
+
+test('words of the runner stand on a line of their own', async (t) => {
+  const { build, trace } = await open(t);
+  await trace.output(Buffer.from('prompt> '));
+  await trace.write('Job succeeded\n');
+  await trace.finish(true);
+  t.is(build.trace.toString(), 'prompt> \nJob succeeded\n');
 });
 
 test('secrets are masked before anything leaves, also across two writes', async (t) => {
