@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ByteSize, DockerOptions } from './executor/docker-options.ts';
 
-export const executorNames = ['docker', 'shell'] as const;
+/** `auto`: docker when an engine answers and has the default image or can fetch it, else shell. */
+export const executorNames = ['docker', 'shell', 'auto'] as const;
 export type ExecutorName = (typeof executorNames)[number];
 
 /** One registration: a runner as a server knows it. */

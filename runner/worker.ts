@@ -106,7 +106,7 @@ export class Worker {
 
   async #work(registration: Registration, drain: AbortSignal): Promise<void> {
     const { hostEnvironment, configPath, log, timing } = this.#options;
-    const executor = await createExecutor(registration, hostEnvironment.job);
+    const executor = await createExecutor(registration, { environment: hostEnvironment.job, log });
     const worker = new RegistrationWorker({
       registration,
       client: new RunnerClient({ url: registration.url, info: runnerInfo }),

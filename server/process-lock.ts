@@ -81,6 +81,17 @@ async function readHolder(path: string): Promise<string | null> {
   }
 }
 
+/** A text that names a process for as long as it lives, and no other one afterwards. Null when there is none. */
+export async function processMark(pid: number): Promise<string | null> {
+  const start = await startOf(pid);
+  return start === null ? null : `${pid} ${start}`;
+}
+
+/** Number of the process with this mark, or null when it is gone. */
+export async function livingProcess(mark: string): Promise<number | null> {
+  return (await isAlive(mark)) ? pidOf(mark) : null;
+}
+
 function pidOf(holder: string): number {
   return Number.parseInt(holder, 10);
 }
@@ -88,7 +99,7 @@ function pidOf(holder: string): number {
 async function isAlive(holder: string): Promise<boolean> {
   const pid = pidOf(holder);
   if (!(pid > 0)) return false;
-  return holder === `${pid} ${await startOf(pid)}`;
+  return holder === (await processMark(pid));
 }
 
 /** Text that differs between two processes of the same number, also across a restart of the machine. */

@@ -1,10 +1,15 @@
 /**
- * Parameters of a query string: `a=1&b[]=2&b[]=3&c[key]=4` → `{a: '1', b: ['2', '3'], c: {key: '4'}}`.
- * One level of brackets, the last of two plain values wins, empty pairs and broken escapes do no harm.
+ * Parameters of a query string or an urlencoded body: `a=1&b[]=2&b[]=3&c[key]=4` →
+ * `{a: '1', b: ['2', '3'], c: {key: '4'}}`. Empty pairs and broken escapes do no harm.
  */
 export function parseQueryString(query: string): Record<string, unknown> {
+  return parametersOf(new URLSearchParams(query));
+}
+
+/** Parameters from pairs of name and value. One level of brackets; the last of two plain values wins. */
+export function parametersOf(pairs: Iterable<[string, string]>): Record<string, unknown> {
   const result: Record<string, unknown> = Object.create(null);
-  for (const [key, value] of new URLSearchParams(query)) {
+  for (const [key, value] of pairs) {
     const match = /^([^[\]]+)\[([^[\]]*)\]$/.exec(key);
     if (match?.[1]) addNested(result, match[1], { index: match[2] ?? '', value });
     else if (key !== '') result[key] = value;

@@ -43,7 +43,9 @@ export interface Worker {
 /** Carries out background tasks until it is stopped. */
 export async function startWorker(services: Services, url: string): Promise<Worker> {
   const pool = new pg.Pool({ connectionString: url, max: 3, application_name: 'hearth worker' });
-  pool.on('error', (error) => services.log.warn({ err: error }, 'the worker lost a connection'));
+  const onLoss = (error: Error) => services.log.warn({ err: error }, 'the worker lost a connection');
+  pool.on('error', onLoss);
+  pool.on('connect', (client) => client.on('error', onLoss));
   const runner: GraphileRunner = await run({
     pgPool: pool,
     taskList: taskList(services),
