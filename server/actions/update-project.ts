@@ -48,14 +48,15 @@ export async function updateProject(work: Work, { viewer, row, change }: ChangeR
   const namespace = await em.findOneOrFail(Namespace, { id: row.namespace_id });
   const settings = await em.findOneOrFail(Settings, { id: 1 });
   if (isRevealed) project.visibilityLevel = requireVisibility(change, { viewer, settings, namespace });
-  if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
   assignGiven(project, change);
-  project.updatedAt = new Date();
   await em.flush();
+  await sql(em, 'update projects set updated_at = now() where id = $1', [row.id]);
   await sql(em, 'update pending_builds set shared = $2 where project_id = $1 and shared <> $2', [
     row.id,
     project.buildsEnabled && project.sharedRunnersEnabled,
   ]);
+  // Last: what is done to the repository is not undone with the transaction.
+  if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
 }
 
 function assignGiven(project: Project, change: ProjectChange): void {
@@ -78,6 +79,6 @@ async function changeDefaultBranch(work: Work, project: Project, branch: string)
   if (!(await work.objects.readInfo(dir, `refs/heads/${branch}`))) {
     throw invalid({ default_branch: ['is not a branch of the repository'] });
   }
+  await sql(work.em, 'update projects set default_branch = $2 where id = $1', [project.id, branch]);
   await setHead(dir, branch);
-  project.defaultBranch = branch;
 }
