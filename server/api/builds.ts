@@ -41,8 +41,9 @@ const listOfCommit = endpoint({
   returns: BuildJson,
   list: true,
   async run({ project, params, page, work }) {
+    if (!/^[0-9a-f]{40}$/.test(params.sha)) throw nothingHere();
     const commit = await work.objects.readInfo(repositoryOf(work, project), `${params.sha}^{commit}`);
-    if (!/^[0-9a-f]{40}$/.test(params.sha) || !commit) throw nothingHere();
+    if (!commit) throw nothingHere();
     const query = listBuilds({ projectId: project.id, statuses: readScope(params.scope), sha: params.sha });
     const builds = await paginate<BuildRow>(work.em, query, page);
     return builds.map((build) => presentBuild(build, work.origin));
@@ -138,7 +139,7 @@ async function requireBuild(work: Work, projectId: number, id: number): Promise<
 
 /** `skipped` is a word of the interface that no build ever answers to. */
 function readScope(scope: string[] | undefined): BuildRow['status'][] | null {
-  if (!scope) return null;
+  if (!scope || scope.length === 0) return null;
   const known: readonly string[] = [...buildStatuses, 'skipped'];
   if (scope.some((word) => !known.includes(word))) throw badRequest('Scope contains invalid value(s)');
   return buildStatuses.filter((status) => scope.includes(status));
