@@ -67,8 +67,8 @@ function watch({ stderr, lines, log }: Watched): Promise<undefined> {
   return new Promise((resolve) => {
     createInterface({ input: stderr }).on('line', (line) => {
       if (lines.push(line.trim()) > KEPT_LINES) lines.shift();
-      if (/^(FATAL|PANIC):/.test(line)) log.error(`PostgreSQL: ${line}`);
-      else if (/^(WARNING|ERROR):/.test(line)) log.warn(`PostgreSQL: ${line}`);
+      if (line.startsWith('PANIC:')) log.error(`PostgreSQL: ${line}`);
+      else if (/^(WARNING|ERROR|FATAL):/.test(line)) log.warn(`PostgreSQL: ${line}`);
       else log.debug(`PostgreSQL: ${line}`);
       if (line.includes(READY)) resolve(undefined);
     });
