@@ -196,8 +196,9 @@ export class RunnerClient {
     const boundary = `hearth-${randomUUID()}`;
     const content = upload.content();
     const body = Readable.from(multipart({ boundary, filename: upload.filename, content }));
+    let status: number | null = null;
     try {
-      return await this.#http.post(`builds/${upload.buildId}/artifacts`, {
+      const request = this.#http.post(`builds/${upload.buildId}/artifacts`, {
         searchParams: upload.expireIn === undefined ? {} : { expire_in: upload.expireIn },
         headers: {
           'build-token': upload.token,
@@ -207,9 +208,15 @@ export class RunnerClient {
         timeout: { socket: idleLimit },
         signal: upload.signal,
       });
+      // A server that refuses early may close while we still send: its answer counts, not the broken pipe.
+      request.on('response', (response: Response) => {
+        status = response.statusCode;
+      });
+      return await request;
     } catch (error) {
       upload.signal.throwIfAborted();
-      throw new RequestFault(reasonOf(error), null);
+      const answer = status === null ? '' : `the server answered ${status}; `;
+      throw new RequestFault(`${answer}${reasonOf(error)}`, status);
     } finally {
       content.destroy();
     }

@@ -13,6 +13,7 @@ import type { JobTiming } from './job/job.ts';
 import type { Outcome } from './job/outcome.ts';
 import { runJob } from './job/run-job.ts';
 import type { Log } from './log.ts';
+import { reportOrphans } from './orphans.ts';
 import { NumberPool, type Slot, SlotPool } from './slots.ts';
 import { version } from './version.ts';
 
@@ -77,6 +78,9 @@ export class RegistrationWorker {
     const { executor, log, drain, live } = this.#options;
     await executor.removeLeftovers(live).catch((error: Error) => {
       log.warn({ reason: error.message }, 'what earlier builds left behind cannot be removed now');
+    });
+    await reportOrphans(this.#options).catch((error: Error) => {
+      log.warn({ reason: error.message }, 'builds of an earlier process cannot be reported');
     });
     while (!drain.aborted) await this.#turn();
     await Promise.all(this.#running.values());

@@ -30,6 +30,8 @@ export class FakeCiServer {
   readonly archives = new Map<number, Buffer>();
   readonly queue: BuildPayload[] = [];
   intercept: Intercept = () => false;
+  /** Claims that are held until a build comes. */
+  waiting = 0;
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch((error: Error) => response.destroy(error));
@@ -115,11 +117,18 @@ export class FakeCiServer {
   async #claim(seen: SeenRequest, response: ServerResponse): Promise<void> {
     const wait = Number(/wait=(\d+)/.exec(String(seen.headers.prefer))?.[1] ?? 0);
     const signal = AbortSignal.timeout(wait * 1000);
-    while (this.queue.length === 0 && !signal.aborted && !response.destroyed) {
+    const isOpen = () => !signal.aborted && !response.destroyed;
+    response.once('close', () => this.#events.emit('change'));
+    this.waiting += 1;
+    while (this.queue.length === 0 && isOpen()) {
       await once(this.#events, 'change', { signal }).catch(() => {});
     }
-    const payload = this.queue.shift();
-    if (!payload) return reply(response, 404);
+    this.waiting -= 1;
+    const payload = response.destroyed ? undefined : this.queue.shift();
+    if (!payload) {
+      reply(response, 404);
+      return;
+    }
     const build = this.builds.get(payload.id);
     if (build) build.status = 'running';
     reply(response, 201, payload);

@@ -1,0 +1,51 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { buildPaths } from './build-paths.ts';
+import type { RunnerClient } from './client.ts';
+import type { Registration } from './config.ts';
+import type { Log } from './log.ts';
+
+export interface OrphansRequest {
+  registration: Registration;
+  configPath: string;
+  client: Pick<RunnerClient, 'updateBuild'>;
+  /** Builds that run now. */
+  live: ReadonlySet<number>;
+  log: Log;
+}
+
+const lastWords = '\nERROR: Job failed (system failure): the runner was restarted while the job ran\n';
+
+/**
+ * Reports the builds that an earlier process was running when it died, with as much of their trace as is on
+ * disk. Those whose server is away are kept for the next start.
+ */
+export async function reportOrphans({
+  registration,
+  configPath,
+  client,
+  live,
+  log,
+}: OrphansRequest): Promise<void> {
+  const nobody = { id: 0, project_id: 0, repo_url: '' };
+  const { temporary } = buildPaths({ registration, configPath, build: nobody, projectSlot: 0 });
+  const directory = dirname(temporary);
+  for (const name of await readdir(directory).catch(() => [])) {
+    const buildId = Number(name);
+    if (live.has(buildId)) continue;
+    const left = join(directory, name);
+    if (Number.isSafeInteger(buildId)) {
+      const trace = await readFile(join(left, 'trace.log'), 'utf8').catch(() => '');
+      const report = {
+        buildId,
+        token: registration.token,
+        state: 'failed' as const,
+        trace: trace + lastWords,
+      };
+      const answer = await client.updateBuild(report);
+      log.warn({ build: buildId, answer: answer.kind }, 'an earlier process died while it ran this build');
+      if (answer.kind === 'unavailable') continue;
+    }
+    await rm(left, { recursive: true, force: true });
+  }
+}
