@@ -70,7 +70,8 @@ export interface TestApp {
 /** Starts an application before the tests of a file and stops it after them. Call at the top of the file. */
 export function withApp(options: TestAppOptions = {}): { app: TestApp } {
   const holder = {} as { app: TestApp };
-  test.before(async () => {
+  // In order, so that a file may prepare things on the application in a serial hook of its own.
+  test.serial.before(async () => {
     holder.app = await startApp(options);
   });
   test.after.always(async (t) => {
