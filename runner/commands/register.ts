@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Command, Option } from 'commander';
 import { RunnerClient } from '../client.ts';
@@ -19,7 +20,9 @@ import {
 interface RegisterOptions {
   config: string;
   url: string;
-  token: string;
+  token?: string;
+  tokenFile?: string;
+  ifMissing?: boolean;
   name: string;
   executor: (typeof executorNames)[number];
   tags: string[];
@@ -60,11 +63,13 @@ function serverOptions(): Option[] {
   return [
     configOption(),
     option('--url <url>', 'address of the server').makeOptionMandatory(),
-    option('--token <token>', 'registration token of the server or of a project').makeOptionMandatory(),
+    option('--token <token>', 'registration token of the server or of a project'),
+    option('--token-file <file>', 'file that holds the registration token').conflicts('token'),
     option('--name <name>', 'name of the runner here and on the server').default(hostname(), 'the host name'),
     option('--tags <list>', 'tags of the jobs it takes, with commas between')
       .default([], '')
       .argParser(parseList),
+    flag('--if-missing [flag]', 'does nothing when there is a runner of this name already'),
     flag('--run-untagged [flag]', 'whether it takes jobs without tags; yes when it has no tags itself'),
     flag('--locked [flag]', 'keeps it to the projects it is enabled for'),
   ];
@@ -100,13 +105,16 @@ function flag(flags: string, description: string): Option {
   return option(flags, description).preset('true').argParser(parseFlag);
 }
 
-async function register(options: RegisterOptions): Promise<void> {
+async function register(options: RegisterOptions, command: Command): Promise<void> {
   const { config: path, name } = options;
+  const token = await registrationToken(options);
+  if (!token) command.error('error: either --token or --token-file is needed');
   const before = await readConfigFile(path);
   if (before.runners?.some((runner) => runner.name === name)) {
+    if (options.ifMissing) return print(`${name} is registered already`);
     throw new CommandFault(`there is a runner named ${name} already; choose another --name or unregister it`);
   }
-  const { url, token, tags } = options;
+  const { url, tags } = options;
   // Faults in the options must show before the server makes a runner of them.
   checkConfig({ runners: [entry(options, 'unknown')] }, 'register');
   const client = new RunnerClient({ url, info: runnerInfo });
@@ -127,6 +135,14 @@ async function register(options: RegisterOptions): Promise<void> {
     throw error;
   }
   print(`Registered ${name} (runner ${made.id}) at ${url}; \`npm run runner -- run\` starts it`);
+}
+
+async function registrationToken({ token, tokenFile }: RegisterOptions): Promise<string | undefined> {
+  if (tokenFile === undefined) return token;
+  const text = await readFile(tokenFile, 'utf8').catch((error: Error) => {
+    throw new CommandFault(`the token cannot be read: ${error.message}`);
+  });
+  return text.trim();
 }
 
 type Entry = NonNullable<ConfigFile['runners']>[number];

@@ -55,6 +55,7 @@ for (const args of [
   [],
   ['bogus'],
   ['register'],
+  ['register', '--url', 'http://x'],
   ['register', '--url', 'http://x', '--token', 'x', '--executor', 'vm'],
   ['register', '--url', 'ftp://x', '--token', 'x'],
   ['register', '--url', 'http://x', '--token', 'x', '--limit', '0'],
@@ -127,6 +128,29 @@ test('a runner is registered, listed, verified and removed', async (t) => {
   const removed = await runner(['unregister', '--name', 'box', '--config', config]);
   t.deepEqual([removed.code, removed.stdout], [0, 'box\tremoved\n']);
   t.deepEqual(JSON.parse((await runner(['list', '--json', '--config', config])).stdout), []);
+});
+
+test('the token may come from a file, and a runner that is there already is fine when asked so', async (t) => {
+  const server = await fakeCiServer(t);
+  const folder = await temporaryFolder(t);
+  const config = join(folder, 'config.json');
+  await writeFile(join(folder, 'token'), 'from-file\n');
+  const token = ['--token-file', join(folder, 'token')];
+  const args = [
+    'register',
+    '--url',
+    server.url,
+    '--name',
+    'box',
+    '--if-missing',
+    '--config',
+    config,
+    ...token,
+  ];
+  t.is((await runner(args)).code, 0);
+  t.is((await runner(args)).code, 0);
+  t.is(server.seen.length, 1);
+  t.like(JSON.parse(String(server.seen[0]?.body)), { token: 'from-file' });
 });
 
 test('a refused registration changes nothing and says why', async (t) => {

@@ -35,7 +35,7 @@ export function createShellExecutor(options: ShellOptions): Executor {
 async function prepare(request: PrepareRequest, options: ShellOptions): Promise<JobEnvironment> {
   const { build, hostProjectDir } = request;
   const shell = await findShell(options.environment.PATH ?? '');
-  await request.notice(`Using the shell executor with ${shell}; jobs run on this host, unisolated`);
+  await request.notice(`Running on this host with ${shell}, unisolated`);
   if (build.options.image !== undefined)
     await request.warn('The shell executor takes no image; it is ignored');
   if (build.options.services?.length) await request.warn('The shell executor starts no services');
