@@ -9,13 +9,18 @@ export interface OrmRequest {
   poolSize: number;
 }
 
+function ignore(): void {}
+
+/** The query builder prints lost connections on the terminal; the request that lost one says so in the log. */
+const quiet = { warn: ignore, error: ignore, debug: ignore, deprecate: ignore };
+
 /** The one set of ORM options, used by the server, the tests and the migrations. */
 export function ormOptions({ url, poolSize }: OrmRequest): Options {
   return {
     driver: PostgreSqlDriver,
     clientUrl: url,
     dbName: databaseName(url),
-    driverOptions: { connection: { connectionString: url } },
+    driverOptions: { connection: { connectionString: url }, log: quiet },
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: poolSize },

@@ -2,7 +2,7 @@ import type { Context, Next } from 'koa';
 
 /** `/api/v3//projects/1/.json` → `/api/v3/projects/1`: doubled and trailing slashes and `.json` mean nothing. */
 export async function normalizePath(ctx: Context, next: Next): Promise<void> {
-  if (ctx.path.startsWith('/api/') || ctx.path.startsWith('/ci/')) ctx.path = normalized(ctx.path);
+  if (/^\/+(?:api|ci)\//.test(ctx.path)) ctx.path = normalized(ctx.path);
   await next();
 }
 
