@@ -41,7 +41,13 @@ const schema = z.object({
   HEARTH_SSH_LISTEN: listenAddress
     .nullable()
     .prefault('127.0.0.1:2222')
-    .meta(notes({ description: 'Address of the SSH server; empty: off', shownDefault: '`127.0.0.1:2222`' })),
+    .meta(
+      notes({
+        description:
+          'Address for git over SSH; empty: off. This version does not serve SSH: nothing listens there',
+        shownDefault: '`127.0.0.1:2222`',
+      }),
+    ),
   HEARTH_BASE_URL: webAddress
     .optional()
     .meta(notes({ description: 'What URLs in answers start with', shownDefault: 'from the listen address' })),
@@ -100,7 +106,7 @@ const schema = z.object({
     ),
   HEARTH_BLOBS: blobStore.prefault('file:').meta(
     notes({
-      description: 'Store of artifacts, traces and uploads: `file:`, or `s3://bucket?endpoint=…`',
+      description: 'Store of artifacts and traces: `file:`. This version has no other',
       shownDefault: '`file:` (in the data directory)',
       isSecret: true,
     }),
@@ -116,9 +122,12 @@ const schema = z.object({
       }),
     ),
   HEARTH_LOG_LEVEL: oneOf(LOG_LEVELS)
-    .prefault('info')
+    .optional()
     .meta(
-      notes({ description: `Least level that is logged: ${LOG_LEVELS.join(', ')}`, shownDefault: '`info`' }),
+      notes({
+        description: `Least level that is logged to standard error: ${LOG_LEVELS.join(', ')}`,
+        shownDefault: '`info`; `warn` on a terminal',
+      }),
     ),
 });
 
@@ -202,6 +211,6 @@ function toConfig(values: z.output<typeof schema>) {
     createStatus: values.HEARTH_CREATE_STATUS,
     blobs: values.HEARTH_BLOBS,
     secretKey: values.HEARTH_SECRET_KEY ?? null,
-    logLevel: values.HEARTH_LOG_LEVEL,
+    logLevel: values.HEARTH_LOG_LEVEL ?? null,
   };
 }

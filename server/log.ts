@@ -12,8 +12,9 @@ const secretFields = [
   'cookie',
 ];
 
-/** The root logger: one JSON line per message on standard error. */
-export function openLog(level: Config['logLevel']): Logger {
+/** The root logger: one JSON line per message on standard error. A terminal gets only what somebody should read. */
+export function openLog(given: Config['logLevel']): Logger {
+  const level = given ?? (process.stderr.isTTY ? 'warn' : 'info');
   const paths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
   return pino({ level, redact: { paths, censor: '[redacted]' } }, pino.destination({ dest: 2, sync: true }));
 }

@@ -39,6 +39,12 @@ const idleMs = 15 * 60_000;
  * @throws StartError for what the administrator can mend.
  */
 export async function startServer(config: Config, databaseUrl: string, log: Logger): Promise<RunningServer> {
+  if (config.blobs.kind !== 'file') {
+    throw new StartError(
+      'HEARTH_BLOBS names a store that this version does not have',
+      'leave it out: blobs are then kept in the data directory',
+    );
+  }
   const dataDir = config.dataDir;
   const key = config.secretKey ?? (await readOrCreateSecret({ dir: dataDir, name: 'secret-key', bytes: 32 }));
   const orm = await openOrm({ url: databaseUrl, poolSize });

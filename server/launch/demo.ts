@@ -88,10 +88,16 @@ async function showMore(work: Work, build: DemoBuild, shown: Map<number, number>
   const start = shown.get(build.id);
   if (start === undefined)
     process.stdout.write(`\n── ${build.stage} · ${build.name} (build ${build.id}) ──\n`);
-  const { stream, length } = await openTrace(work, build.id, start ?? 0);
-  for await (const chunk of stream) process.stdout.write(chunk);
-  shown.set(build.id, length);
+  const { stream } = await openTrace(work, build.id, start ?? 0);
+  const bytes = Buffer.concat(await stream.toArray());
+  const end = isFinished(build.status) ? bytes.length : bytes.lastIndexOf('\n') + 1;
+  process.stdout.write(bytes.subarray(0, end).toString().replace(sectionMark, ''));
+  shown.set(build.id, (start ?? 0) + end);
 }
+
+/** What lets a page fold parts of a trace; of no use on a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the mark is made of control characters
+const sectionMark = /section_(?:start|end):\d+:\w+(?:\[[^\]]*\])?\r\x1b\[0K/g;
 
 /** The signal ends the waiting; the loop sees it. */
 function stopped(): void {}
