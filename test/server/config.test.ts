@@ -30,7 +30,7 @@ test('every setting has a default', (t) => {
     createStatus: 'documented',
     blobs: { kind: 'file' },
     secretKey: null,
-    logLevel: 'info',
+    logLevel: null,
   });
 });
 
