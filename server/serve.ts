@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { resumePushes } from './actions/resume-pushes.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Config } from './config.ts';
@@ -12,7 +13,7 @@ import { migrate } from './migrate.ts';
 import { openOrm } from './orm.ts';
 import { Queue } from './queue.ts';
 import { Secrets } from './secrets.ts';
-import type { Services } from './services.ts';
+import type { Services, Work } from './services.ts';
 import { StartError } from './start-error.ts';
 import { LocalStorage } from './storage/local.ts';
 import { BuildWakeups } from './wakeups.ts';
@@ -64,6 +65,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     if (!services.baseUrlFixed) services.baseUrl = `http://${urlHost(address.host)}:${address.port}`;
     server.on('request', createApp(services).callback());
     await wakeups.start();
+    await resumePushes({ ...services, em: orm.em.fork() as Work['em'], origin: services.baseUrl });
     const worker = await startWorker(services, databaseUrl);
     const stop = async () => {
       const drained = close(server);

@@ -1,9 +1,9 @@
-import type { CiJob, CiProblem } from '../ci/config.ts';
+import type { CiJob } from '../ci/config.ts';
 import { jobsForRef } from '../ci/only-except.ts';
 import { parseCiConfig } from '../ci/parse.ts';
 import { formatProblem } from '../ci/problems.ts';
 import { skipMarker } from '../ci/skip-marker.ts';
-import type { Commit } from '../git/commit.ts';
+import { type Commit, parseCommit } from '../git/commit.ts';
 import { ObjectTooLargeError } from '../git/errors.ts';
 import { keepAround } from '../git/refs.ts';
 import { repositoryDir } from '../git/repository-path.ts';
@@ -13,6 +13,10 @@ import { progressPipeline } from './progress-pipeline.ts';
 
 const configFile = '.gitlab-ci.yml';
 const configLimit = 1024 * 1024;
+/** Bytes of a commit; messages beyond belong to no human. */
+const commitLimit = 8 * 1024 * 1024;
+/** Characters of a message that builds show and get: Linux starts no program with a variable of 128 KiB. */
+const messageLimit = 32_768;
 
 export interface PipelineRequest {
   project: { id: number; fullPath: string };
@@ -37,7 +41,7 @@ interface Plan {
  */
 export async function createPipeline(work: Work, request: PipelineRequest): Promise<void> {
   const dir = repositoryDir(work.repositoriesDir, request.project.id);
-  const commit = await work.objects.readCommit(dir, request.sha);
+  const commit = await readCommit(work, dir, request);
   if (!commit) return;
   const plan = await makePlan(work, dir, { request, commit });
   if (!plan) return;
@@ -48,44 +52,55 @@ export async function createPipeline(work: Work, request: PipelineRequest): Prom
   await progressPipeline(work, id, request.userId);
 }
 
+/** @returns null for a commit that is not there, or too large to be an honest one. */
+async function readCommit(
+  work: Work,
+  dir: string,
+  { sha, project }: PipelineRequest,
+): Promise<Commit | null> {
+  try {
+    const object = await work.objects.readObject(dir, `${sha}^{commit}`, commitLimit);
+    return object && parseCommit(object.sha, object.data);
+  } catch (error) {
+    if (!(error instanceof ObjectTooLargeError)) throw error;
+    work.log.warn({ project: project.id, sha, size: error.size }, 'no pipeline for a commit of such a size');
+    return null;
+  }
+}
+
 async function makePlan(
   work: Work,
   dir: string,
   { request, commit }: { request: PipelineRequest; commit: Commit },
 ): Promise<Plan | null> {
-  const text = await readConfig(work, dir, request.sha);
-  if (text === null) return null;
+  const file = await readConfig(work, dir, request.sha);
+  if (file === null) return null;
   if (skipMarker(commit.message)) return { status: 'skipped', yamlErrors: null, jobs: [] };
-  const parsed = parseCiConfig(text);
-  if ('errors' in parsed) return broken(parsed.errors);
+  if (file === 'too large') return failed(`${configFile} is larger than ${configLimit} bytes`);
+  const parsed = parseCiConfig(file.text);
+  if ('errors' in parsed) return failed(parsed.errors.map(formatProblem).join('\n'));
   const { ref, isTag, project } = request;
   const jobs = jobsForRef(parsed.config, { ref, tag: isTag, trigger: false, projectPath: project.fullPath });
   if (jobs.length === 0) return null;
-  if (!isStorable(jobs)) {
-    return {
-      status: 'failed',
-      yamlErrors: `${configFile}: texts must not hold NUL or half characters`,
-      jobs: [],
-    };
-  }
+  if (!isStorable(jobs)) return failed(`${configFile}: texts must not hold NUL or half characters`);
   return { status: 'pending', yamlErrors: null, jobs };
 }
 
-function broken(errors: CiProblem[]): Plan {
-  return {
-    status: 'failed',
-    yamlErrors: errors.map(formatProblem).join('\n').replaceAll('\0', '\uFFFD'),
-    jobs: [],
-  };
+function failed(reason: string): Plan {
+  return { status: 'failed', yamlErrors: storable(reason), jobs: [] };
 }
 
-/** @returns null without the file; a file that is too large is read as one that does not parse. */
-async function readConfig(work: Work, dir: string, sha: string): Promise<string | null> {
+/** @returns null without the file. */
+async function readConfig(
+  work: Work,
+  dir: string,
+  sha: string,
+): Promise<{ text: string } | 'too large' | null> {
   try {
     const bytes = await work.objects.readBlob(dir, `${sha}:${configFile}`, configLimit);
-    return bytes?.toString('utf8') ?? null;
+    return bytes && { text: bytes.toString('utf8') };
   } catch (error) {
-    if (error instanceof ObjectTooLargeError) return `${configFile} is larger than ${configLimit} bytes`;
+    if (error instanceof ObjectTooLargeError) return 'too large';
     throw error;
   }
 }
@@ -95,9 +110,9 @@ async function insertPipeline(
   { request, commit, plan }: { request: PipelineRequest; commit: Commit; plan: Plan },
 ): Promise<number | null> {
   const shown = {
-    message: commit.message.replaceAll('\0', '\uFFFD').toWellFormed(),
-    authorName: commit.authorName.toWellFormed(),
-    authorEmail: commit.authorEmail.toWellFormed(),
+    message: storable(commit.message.slice(0, messageLimit)),
+    authorName: storable(commit.authorName),
+    authorEmail: storable(commit.authorEmail),
     committedAt: commit.committedDate,
   };
   const row = await sqlOne<{ id: number }>(
@@ -136,6 +151,10 @@ async function insertJobs(work: Work, pipelineId: number, jobs: CiJob[]): Promis
      from jsonb_to_recordset($2::jsonb) as j(position int, name text, tags jsonb, definition jsonb)`,
     [pipelineId, JSON.stringify(rows)],
   );
+}
+
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 /** PostgreSQL keeps neither NUL nor half of a surrogate pair in its JSON. */

@@ -1,27 +1,30 @@
 import { readRefName } from '../../shared/ref-kind.ts';
 import type { RefChange } from '../entities/push.ts';
-import { commitsBetween } from '../git/history.ts';
-import { zeroSha } from '../git/ref-name.ts';
-import { wasApplied } from '../git/reflog.ts';
+import { checkRefName, zeroSha } from '../git/ref-name.ts';
+import { wereApplied } from '../git/reflog.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
+import { removeStaleLocks } from '../git/stale-locks.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { createPipeline } from './create-pipeline.ts';
+import { writePushEvent } from './write-push-event.ts';
 
 /** Refs of one push that get a pipeline; a push of a whole old repository must not start thousands. */
 const pipelinesPerPush = 20;
-const shownCommits = 20;
 /** No push lasts so long: what has not happened by then will not happen. */
 const abandonedAfterSeconds = 2 * 3600;
+/** Git holds the lock of a ref for moments, but one that moves thousands of refs at once holds all of theirs. */
+const lockMs = 10 * 60_000;
 
-interface PushRow {
+/** A recorded push with what its consequences need to know. */
+export interface PushRow {
   id: number;
   project_id: number;
   user_id: number | null;
   user_name: string | null;
   changes: RefChange[];
-  is_abandoned: boolean;
+  age_ms: number;
   name: string;
   full_path: string;
   description: string | null;
@@ -48,16 +51,14 @@ export async function settlePush(
 ): Promise<boolean> {
   return work.orm.em.fork().transactional(async (em) => {
     const inner: Work = { ...work, em: em as Work['em'] };
-    const push = await sqlOne<PushRow>(inner.em, findPush, [pushId, abandonedAfterSeconds]);
+    const push = await sqlOne<PushRow>(inner.em, findPush, [pushId]);
     if (!push) return true;
     const dir = repositoryDir(work.repositoriesDir, push.project_id);
-    const applied: RefChange[] = [];
-    for (const change of push.changes) {
-      const question = { ...change, email: pushIdentity(pushId).email, isLater: isLaterThan(pushId) };
-      if (await wasApplied(dir, question)) applied.push(change);
-    }
+    if (!isOver && push.age_ms > lockMs) await clearLocks(inner, push, dir);
+    const applied = await appliedChanges(push, dir);
     await writeConsequences(inner, { push, dir, applied });
-    if (!isOver && applied.length < push.changes.length && !push.is_abandoned) return false;
+    const isAbandoned = push.age_ms > abandonedAfterSeconds * 1000;
+    if (!isOver && applied.length < push.changes.length && !isAbandoned) return false;
     await sql(inner.em, 'delete from pushes where id = $1', [pushId]);
     await inner.queue.remove(inner.em, `settle_push:${pushId}`);
     return true;
@@ -67,10 +68,30 @@ export async function settlePush(
 const findPush = `
   select s.id, s.project_id, s.user_id, u.name as user_name, s.changes, p.name, p.description, p.default_branch,
     p.builds_enabled, n.path || '/' || p.path as full_path,
-    s.created_at < now() - make_interval(secs => $2) as is_abandoned
-  from pushes s join projects p on p.id = s.project_id join namespaces n on n.id = p.namespace_id
-    left join users u on u.id = s.user_id
+    (extract(epoch from now() - s.created_at) * 1000)::float8 as age_ms
+  from pushes s join projects p on p.id = s.project_id and not p.pending_delete
+    join namespaces n on n.id = p.namespace_id left join users u on u.id = s.user_id
   where s.id = $1 for update of s`;
+
+/** A push that is still open after so long may have been killed with its locks in place. */
+async function clearLocks(work: Work, push: PushRow, dir: string): Promise<void> {
+  const removed = await removeStaleLocks(dir, { lockMs, packMs: abandonedAfterSeconds * 1000 });
+  if (removed.length > 0) {
+    work.log.warn(
+      { project: push.project_id, push: push.id, paths: removed },
+      'removed what a dead git left',
+    );
+  }
+}
+
+async function appliedChanges({ id, changes }: PushRow, dir: string): Promise<RefChange[]> {
+  const { email } = pushIdentity(id);
+  const verdicts = await wereApplied(
+    dir,
+    changes.map((change) => ({ ...change, email, isLater: isLaterThan(id) })),
+  );
+  return changes.filter((_, index) => verdicts[index]);
+}
 
 function isLaterThan(pushId: number): (email: string) => boolean {
   return (email) => Number(/^push-(\d+)@hearth$/.exec(email)?.[1] ?? 0) > pushId;
@@ -87,19 +108,15 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   await chooseDefaultBranch(work, { push, dir, applied });
   let pipelines = 0;
   for (const change of applied) {
-    const kind = readRefName(change.ref);
-    if (!kind) continue;
-    await writeEvent(work, { push, dir, change });
+    if (!readRefName(change.ref)) continue;
+    await writePushEvent(work, { push, dir, change });
     if (change.newSha === zeroSha || !push.builds_enabled) continue;
     pipelines += 1;
-    if (pipelines > pipelinesPerPush) {
-      work.log.warn(
-        { project: push.project_id, push: push.id, ref: change.ref },
-        'no pipeline: too many refs in one push',
-      );
-      continue;
-    }
-    await startPipeline(work, { push, dir, change });
+    if (pipelines <= pipelinesPerPush) await startPipeline(work, { push, dir, change });
+  }
+  if (pipelines > pipelinesPerPush) {
+    const refs = pipelines - pipelinesPerPush;
+    work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
   await sql(work.em, 'update projects set last_activity_at = now() where id = $1', [push.project_id]);
 }
@@ -112,59 +129,17 @@ interface OneChange {
 
 async function startPipeline(work: Work, { push, dir, change }: OneChange): Promise<void> {
   const kind = readRefName(change.ref);
-  const commit = await work.objects.readCommit(dir, change.newSha);
-  if (!kind || !commit) return;
+  const target = await work.objects.readInfo(dir, `${change.newSha}^{commit}`);
+  if (!kind || !target) return;
   await createPipeline(work, {
     project: { id: push.project_id, fullPath: push.full_path },
     ref: kind.name,
     isTag: kind.isTag,
-    sha: commit.sha,
+    sha: target.sha,
     beforeSha: change.oldSha,
     userId: push.user_id,
     pushId: push.id,
   });
-}
-
-async function writeEvent(work: Work, { push, dir, change }: OneChange): Promise<void> {
-  const data = JSON.stringify(await pushData(work, { push, dir, change }));
-  const action =
-    change.newSha === zeroSha ? 'deleted' : change.oldSha === zeroSha ? 'pushed new' : 'pushed to';
-  await sql(
-    work.em,
-    `insert into events (project_id, author_id, action, push_id, ref, data) values ($1, $2, $3, $4, $5, $6)
-     on conflict on constraint events_push_id_ref_key do nothing`,
-    [push.project_id, push.user_id, action, push.id, change.ref, data],
-  );
-}
-
-/** Interface: "Project event", data of a push. */
-async function pushData(work: Work, { push, dir, change }: OneChange): Promise<Record<string, unknown>> {
-  const url = `${work.origin}/${push.full_path}`;
-  const isBranch = readRefName(change.ref)?.isTag === false;
-  const { total, commits } =
-    isBranch && change.newSha !== zeroSha
-      ? await commitsBetween(work.objects, { dir, ...change, limit: shownCommits })
-      : { total: 0, commits: [] };
-  return {
-    before: change.oldSha,
-    after: change.newSha,
-    ref: change.ref,
-    user_id: push.user_id,
-    user_name: push.user_name,
-    repository: { name: push.name, url: `${url}.git`, description: push.description, homepage: url },
-    commits: commits.reverse().map((commit) => ({
-      id: commit.sha,
-      message: storable(commit.message),
-      timestamp: commit.committedDate,
-      url: `${url}/commit/${commit.sha}`,
-      author: { name: storable(commit.authorName), email: storable(commit.authorEmail) },
-    })),
-    total_commits_count: total,
-  };
-}
-
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 /** The first branch that is pushed becomes the default one. */
@@ -173,13 +148,16 @@ async function chooseDefaultBranch(work: Work, { push, dir, applied }: Consequen
   const branches = applied
     .filter((change) => change.newSha !== zeroSha)
     .map((change) => readRefName(change.ref))
-    .filter((kind) => kind !== null && !kind.isTag)
-    .map((kind) => kind?.name ?? '');
+    .flatMap((kind) => (kind && !kind.isTag && checkRefName(kind.name, 'short') ? [kind.name] : []));
   const branch = branches.find((name) => name === 'master' || name === 'main') ?? branches[0];
   if (branch === undefined) return;
+  // The row first: its lock lets only one of two first pushes go on to HEAD.
+  const chosen = await sqlOne(
+    work.em,
+    'update projects set default_branch = $2 where id = $1 and default_branch is null returning id',
+    [push.project_id, branch],
+  );
+  if (!chosen) return;
+  push.default_branch = branch;
   await setHead(dir, branch);
-  await sql(work.em, 'update projects set default_branch = $2 where id = $1 and default_branch is null', [
-    push.project_id,
-    branch,
-  ]);
 }

@@ -2,17 +2,25 @@ import type { Dirent } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** For how long something must not have been touched to count as left over: longer than any git may hold it. */
+export interface StaleAfter {
+  /** Of a ref, of the packed refs, of HEAD. */
+  lockMs: number;
+  /** Received in part. */
+  packMs: number;
+}
+
 /**
  * Removes what killed git processes leave in a repository and no later one clears away: lock files, which
- * would block their ref for good, and half-received packs. Only what has not been touched for `olderThanMs`
- * goes; choose it longer than any git process may run. Gives back the paths removed, below the repository.
+ * would block their ref for good, and half-received packs. Gives back the paths removed, below the repository.
  */
-export async function removeStaleLocks(dir: string, olderThanMs: number): Promise<string[]> {
-  const oldest = Date.now() - olderThanMs;
+export async function removeStaleLocks(dir: string, { lockMs, packMs }: StaleAfter): Promise<string[]> {
+  const now = Date.now();
   const removed: string[] = [];
   for (const path of await leftovers(dir)) {
     const found = await stat(join(dir, path)).catch(() => null);
-    if (found === null || found.mtimeMs > oldest) continue;
+    const limit = path.startsWith('objects/') ? packMs : lockMs;
+    if (found === null || now - Math.floor(found.mtimeMs) < limit) continue;
     await rm(join(dir, path), { recursive: true, force: true });
     removed.push(path);
   }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { recordPush } from '../actions/record-push.ts';
@@ -8,6 +9,7 @@ import { GitProtocolError } from '../git/errors.ts';
 import { type PushHead, readCommands } from '../git/push-commands.ts';
 import { refusePush } from '../git/refuse-push.ts';
 import { decodeBody } from '../git/request-body.ts';
+import type { GitEnd } from '../git/run-git.ts';
 import {
   advertiseRefs,
   type GitService,
@@ -18,7 +20,7 @@ import {
 import { originOf } from '../http/mount.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Services, Work } from '../services.ts';
-import { type GitAccess, gitAccess } from './git-access.ts';
+import { type GitAccess, type GitRight, gitAccess } from './git-access.ts';
 import { refusalOf } from './push-rules.ts';
 
 /** Clone, fetch and push over HTTP: `/namespace/project.git/…`. */
@@ -41,6 +43,8 @@ async function plainErrors(ctx: Context, run: () => Promise<void>): Promise<void
   try {
     await run();
   } catch (error) {
+    // The client went away while it was sending: nobody is there to be told.
+    if ((error as NodeJS.ErrnoException).code === 'ECONNRESET' && ctx.req.destroyed) return;
     const known = error instanceof GitProtocolError ? badRequest(error.message) : error;
     if (!(known instanceof AppError) || known.status >= 500) throw known;
     ctx.status = known.status;
@@ -51,6 +55,7 @@ async function plainErrors(ctx: Context, run: () => Promise<void>): Promise<void
 }
 
 async function infoRefs(work: Work, ctx: Context): Promise<void> {
+  const signal = gone(ctx);
   const service = ctx.query.service;
   if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
     throw new AppError({
@@ -58,55 +63,61 @@ async function infoRefs(work: Work, ctx: Context): Promise<void> {
       message: 'Only the smart protocol of git is spoken here; update your git.',
     });
   }
-  const { project } = await gitAccess(work, ctx, service === 'git-upload-pack' ? 'read' : 'write');
+  const { project } = await accessOf(work, ctx, service === 'git-upload-pack' ? 'read' : 'write');
   const dir = repositoryOf(work, project);
-  const { headers, body } = await advertiseRefs({
-    dir,
-    service,
-    protocol: protocolOf(ctx),
-    signal: gone(ctx),
-  });
+  const { headers, body } = await advertiseRefs({ dir, service, protocol: protocolOf(ctx), signal });
   ctx.body = body;
   ctx.set(headers);
 }
 
 async function fetchPack(work: Work, ctx: Context): Promise<void> {
-  const { project } = await gitAccess(work, ctx, 'read');
+  const signal = gone(ctx);
+  const { project } = await accessOf(work, ctx, 'read');
   ctx.body = uploadPack({
     dir: repositoryOf(work, project),
     body: ctx.req,
     protocol: protocolOf(ctx),
-    gzip: ctx.get('content-encoding') === 'gzip',
-    signal: gone(ctx),
+    gzip: isGzipped(ctx),
+    signal,
   });
   setHeaders(ctx, 'git-upload-pack');
 }
 
 async function push(work: Work, ctx: Context): Promise<void> {
-  const access = await gitAccess(work, ctx, 'write');
-  const body = decodeBody(ctx.req, { gzip: ctx.get('content-encoding') === 'gzip' });
+  const signal = gone(ctx);
+  const access = await accessOf(work, ctx, 'write');
+  const body = decodeBody(ctx.req, { gzip: isGzipped(ctx) });
   const { replay, ...head } = await readCommands(body);
   const refusal = refusalOf(access, head.commands);
   if (refusal !== null) {
-    replay.resume();
+    // The client reads no answer before it has sent everything.
+    await finished(replay.resume());
     ctx.body = refusePush(head, () => refusal);
   } else {
-    ctx.body = Readable.from(await receive(work, ctx, { access, head, replay }), { objectMode: false });
+    const answer = await receive(work, ctx, { access, head, replay, signal });
+    ctx.body = Readable.from(answer, { objectMode: false });
   }
   setHeaders(ctx, 'git-receive-pack');
+}
+
+async function accessOf(work: Work, ctx: Context, right: GitRight): Promise<GitAccess> {
+  const access = await gitAccess(work, ctx, right);
+  ctx.state.viewer = access.viewer?.id;
+  return access;
 }
 
 interface PushParts {
   access: GitAccess;
   head: PushHead;
   replay: Readable;
+  signal: AbortSignal;
 }
 
 /** Records the push, lets git do it, and ends the answer only when its consequences are written. */
 async function receive(
   work: Work,
   ctx: Context,
-  { access, head, replay }: PushParts,
+  { access, head, replay, signal }: PushParts,
 ): Promise<AsyncIterable<Buffer>> {
   const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }));
   const userId = access.viewer?.id ?? null;
@@ -117,16 +128,18 @@ async function receive(
     body: replay,
     protocol: protocolOf(ctx),
     identity: pushIdentity(pushId),
-    signal: gone(ctx),
+    signal,
   });
-  const settled = isProbe ? done : done.then(() => settle(work, pushId));
+  const settled = isProbe ? done : done.then((end) => settle(work, pushId, end));
   return heldUntil(output, settled);
 }
 
 /** A failure here is mended by the task that was queued with the push. */
-async function settle(work: Work, pushId: number): Promise<void> {
+async function settle(work: Work, pushId: number, end: GitEnd): Promise<void> {
+  // Ended by force, git leaves its locks behind: the push stays recorded until they are cleared away.
+  const isClean = end.signal === null || end.signal === 'SIGTERM';
   try {
-    await settlePush(work, pushId, { isOver: true });
+    await settlePush(work, pushId, { isOver: isClean });
   } catch (error) {
     work.log.error({ err: error, push: pushId }, 'a push could not be settled yet');
   }
@@ -151,7 +164,11 @@ function setHeaders(ctx: Context, service: GitService): void {
   ctx.set(smartHttpHeaders(service, 'result'));
 }
 
-/** Fires when the client goes away before its answer is complete. */
+function isGzipped(ctx: Context): boolean {
+  return /^(?:x-)?gzip$/i.test(ctx.get('content-encoding'));
+}
+
+/** Fires when the client goes away before its answer is complete. Ask before anything is awaited. */
 function gone(ctx: Context): AbortSignal {
   const controller = new AbortController();
   ctx.res.once('close', () => {

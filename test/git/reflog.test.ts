@@ -140,7 +140,7 @@ test('a push killed before it moves anything has not taken place, and blocks not
   const question = { ref, oldSha: sha, newSha: next, email: 'push-1' };
   t.false(await wasApplied(dir, question));
   await t.throwsAsync(move(dir, sha, next, 2), { message: /File exists/ });
-  t.true((await removeStaleLocks(dir, 0)).includes('refs/heads/master.lock'));
+  t.true((await removeStaleLocks(dir, { lockMs: 0, packMs: 0 })).includes('refs/heads/master.lock'));
   await move(dir, sha, next, 3);
   t.false(await wasApplied(dir, question));
 });
@@ -152,7 +152,7 @@ test('whenever an update of many refs is killed, the verdict on each ref is the 
   const seen = { moved: 0, left: 0, partly: 0 };
   for (let round = 1; round <= 6; round += 1) {
     await moveAllAndKill(dir, { input: names.map((name) => `update ${name} ${b} ${a}\n`).join(''), round });
-    await removeStaleLocks(dir, 0);
+    await removeStaleLocks(dir, { lockMs: 0, packMs: 0 });
     const refs = await listRefs(dir, ['refs/heads/many']);
     const moved = refs.filter(({ sha }) => sha === b).map(({ name }) => name);
     const verdicts = await wereApplied(

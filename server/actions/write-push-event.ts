@@ -1,0 +1,92 @@
+import { readRefName } from '../../shared/ref-kind.ts';
+import type { RefChange } from '../entities/push.ts';
+import type { Commit } from '../git/commit.ts';
+import { GitError } from '../git/errors.ts';
+import { commitsBetween } from '../git/history.ts';
+import { zeroSha } from '../git/ref-name.ts';
+import { readRef } from '../git/refs.ts';
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import type { PushRow } from './settle-push.ts';
+
+const shownCommits = 20;
+
+interface MovedRef {
+  push: PushRow;
+  dir: string;
+  change: RefChange;
+}
+
+/** Writes the event of one ref that a push moved, once however often it is called. */
+export async function writePushEvent(work: Work, moved: MovedRef): Promise<void> {
+  const { push, change } = moved;
+  const data = JSON.stringify(await pushData(work, moved));
+  await sql(
+    work.em,
+    `insert into events (project_id, author_id, action, push_id, ref, data) values ($1, $2, $3, $4, $5, $6)
+     on conflict on constraint events_push_id_ref_key do nothing`,
+    [push.project_id, push.user_id, actionOf(change), push.id, change.ref, data],
+  );
+}
+
+function actionOf({ oldSha, newSha }: RefChange): string {
+  if (newSha === zeroSha) return 'deleted';
+  return oldSha === zeroSha ? 'pushed new' : 'pushed to';
+}
+
+/** Interface: "Project event", data of a push. */
+async function pushData(work: Work, moved: MovedRef): Promise<Record<string, unknown>> {
+  const { push, change } = moved;
+  const url = `${work.origin}/${push.full_path}`;
+  const { total, commits } = await broughtCommits(work, moved);
+  return {
+    before: change.oldSha,
+    after: change.newSha,
+    ref: change.ref,
+    user_id: push.user_id,
+    user_name: push.user_name,
+    repository: { name: push.name, url: `${url}.git`, description: push.description, homepage: url },
+    commits: commits.reverse().map((commit) => ({
+      id: commit.sha,
+      message: storable(commit.message),
+      timestamp: commit.committedDate,
+      url: `${url}/commit/${commit.sha}`,
+      author: { name: storable(commit.authorName), email: storable(commit.authorEmail) },
+    })),
+    total_commits_count: total,
+  };
+}
+
+interface Brought {
+  total: number;
+  /** Newest first. */
+  commits: Commit[];
+}
+
+/** What a push added to a branch; tags add nothing. */
+async function broughtCommits(work: Work, moved: MovedRef): Promise<Brought> {
+  const { push, dir, change } = moved;
+  const isBranch = readRefName(change.ref)?.isTag === false;
+  if (!isBranch || change.newSha === zeroSha) return { total: 0, commits: [] };
+  try {
+    const oldSha = await startOf(moved);
+    return await commitsBetween(work.objects, { dir, oldSha, newSha: change.newSha, limit: shownCommits });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    // A history that cannot be walked in time must not keep the push from its pipeline.
+    work.log.warn({ err: error, project: push.project_id, push: push.id }, 'commits of a push not listed');
+    return { total: 0, commits: [] };
+  }
+}
+
+/** A new branch starts where it left the default one, which shows the commits before that already. */
+async function startOf({ push, dir, change }: MovedRef): Promise<string> {
+  if (change.oldSha !== zeroSha || push.default_branch === null) return change.oldSha;
+  const trunk = `refs/heads/${push.default_branch}`;
+  return change.ref === trunk ? zeroSha : ((await readRef(dir, trunk)) ?? zeroSha);
+}
+
+/** PostgreSQL keeps neither NUL nor half of a surrogate pair in its JSON. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+}
