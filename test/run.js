@@ -28,10 +28,11 @@ let interruptedBy = null;
 let ava;
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-  process.on(signal, () => {
-    signalTests(interruptedBy ? 'SIGKILL' : signal);
-    interruptedBy = signal;
-  });
+  process.on(signal, () => interrupt(signal));
+}
+// The reader of a pipe went away (`npm test | head`): without this, the process would end and leave PostgreSQL.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', () => interrupt('SIGTERM'));
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error) => {
@@ -135,4 +136,13 @@ function signalTests(signal) {
   } catch {
     // nobody is left
   }
+}
+
+/**
+ * Ends the tests; the run then cleans up and fails. Asked a second time, it leaves them no time.
+ * @param {NodeJS.Signals} signal
+ */
+function interrupt(signal) {
+  signalTests(interruptedBy ? 'SIGKILL' : signal);
+  interruptedBy = signal;
 }

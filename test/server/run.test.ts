@@ -92,3 +92,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     t.false(existsSync(`/proc/${worker}/exe`));
   });
 }
+
+test.serial('a reader that goes away ends the tests, and nothing is left', async (t) => {
+  const folder = await temporaryFolder(t);
+  const child = startRun('mixed', folder);
+  child.stderr.resume();
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  t.is((await ended)[0], 1);
+  t.deepEqual(await leftIn(folder), []);
+});
