@@ -1,6 +1,11 @@
 // `npm start`: makes sure that everything is there, then hands over to main.ts.
 import { ensureDependencies, missingTools } from './install.js';
 
+// A closed terminal and a reader that went away (`npm start | head`) have to end it as cleanly as main.ts does.
+process.on('SIGHUP', terminate);
+process.stdout.on('error', terminate);
+process.stderr.on('error', terminate);
+
 try {
   const missing = missingTools();
   if (missing.length > 0) fail(missing);
@@ -15,6 +20,10 @@ async function start() {
   register();
   const { main } = await import('./main.ts');
   await main(process.env);
+}
+
+function terminate() {
+  process.kill(process.pid, 'SIGTERM');
 }
 
 /** @param {string[]} lines */

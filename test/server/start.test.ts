@@ -100,7 +100,7 @@ test('a taken port is named, and PostgreSQL is stopped again', async (t) => {
   t.false((await readdir(join(dataDir, 'postgres', 'cluster'))).includes('postmaster.pid'));
 });
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   test(`${signal} to all of the terminal's processes ends cleanly, and the data serves the next start`, async (t) => {
     const dataDir = join(await temporaryFolder(t), 'data');
     const first = start(t, dataDir);
