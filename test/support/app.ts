@@ -82,19 +82,62 @@ export function withApp(options: TestAppOptions = {}): { app: TestApp } {
   return holder;
 }
 
-export async function startApp({
-  poolSize = 1,
-  createStatus = 'documented',
-}: TestAppOptions = {}): Promise<TestApp> {
+export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = await createDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'hearth-app-'));
-  const orm = await openOrm({ url: database.url, poolSize });
   const logLines: string[] = [];
+  const services = await testServices(options, { databaseUrl: database.url, folder, logLines });
+  await bootstrap(services, {
+    rootPassword: async () => 'root-password',
+    rootToken,
+    registrationToken,
+  });
+  const server = createServer(createApp(services, { checkAnswers: true }).callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  services.baseUrl = url;
+  await services.wakeups.start();
+  const work: Work = { ...services, em: services.orm.em.fork() as Work['em'], origin: url };
+  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+  return {
+    url,
+    databaseUrl: database.url,
+    services,
+    work,
+    make: new Make(work),
+    logLines,
+    call: (method, path, options) => call(url, method, path, options),
+    ...taskRunner(services, pool),
+    rows: async (text, values) => (await pool.query(text, values)).rows,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await services.wakeups.stop();
+      services.objects.close();
+      await pool.end();
+      await services.orm.close();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface TestPlaces {
+  databaseUrl: string;
+  folder: string;
+  logLines: string[];
+}
+
+async function testServices(
+  { poolSize = 1, createStatus = 'documented' }: TestAppOptions,
+  { databaseUrl, folder, logLines }: TestPlaces,
+): Promise<Services> {
   const log = pino({ level: 'debug' }, collector(logLines));
-  const wakeups = new BuildWakeups(database.url, log);
-  const services: Services = {
-    orm,
-    wakeups,
+  return {
+    orm: await openOrm({ url: databaseUrl, poolSize }),
+    wakeups: new BuildWakeups(databaseUrl, log),
     log,
     objects: new CatFile({ maxProcesses: 4 }),
     storage: new LocalStorage(join(folder, 'blobs')),
@@ -106,18 +149,9 @@ export async function startApp({
     sshAddress: null,
     createStatus,
   };
-  await bootstrap(services, {
-    rootPassword: async () => 'root-password',
-    rootToken,
-    registrationToken,
-  });
-  const server = createServer(createApp(services, { checkAnswers: true }).callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  services.baseUrl = url;
-  await wakeups.start();
-  const work: Work = { ...services, em: orm.em.fork() as Work['em'], origin: url };
-  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+}
+
+function taskRunner(services: Services, pool: pg.Pool): Pick<TestApp, 'runTasks' | 'runAllTasks'> {
   const runTasks = () =>
     runOnce({
       pgPool: pool,
@@ -126,30 +160,10 @@ export async function startApp({
       logger: queueLogger(services),
     });
   return {
-    url,
-    databaseUrl: database.url,
-    services,
-    work,
-    make: new Make(work),
-    logLines,
-    call: (method, path, options) => call(url, method, path, options),
     runTasks,
     async runAllTasks() {
       await pool.query('update graphile_worker._private_jobs set run_at = now() where run_at > now()');
       await runTasks();
-    },
-    rows: async (text, values) => (await pool.query(text, values)).rows,
-    async close() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      await wakeups.stop();
-      services.objects.close();
-      await pool.end();
-      await orm.close();
-      await database.drop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
