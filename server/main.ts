@@ -24,7 +24,7 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   void signalled.then(() => stopping.abort());
   const undo: (() => Promise<void>)[] = [];
   try {
-    await launch(read.config, { undo, signal: stopping.signal });
+    await launch(read.config, { undo, signal: stopping.signal, environment: env });
     await signalled;
   } finally {
     for (const step of undo.reverse()) await step();
@@ -35,9 +35,11 @@ interface Launch {
   /** Steps that take back what was started, in the order of starting. */
   undo: (() => Promise<void>)[];
   signal: AbortSignal;
+  /** Goes to the bundled runner. */
+  environment: NodeJS.ProcessEnv;
 }
 
-async function launch(given: Config, { undo, signal }: Launch): Promise<void> {
+async function launch(given: Config, { undo, signal, environment }: Launch): Promise<void> {
   const log = openLog(given.logLevel);
   const dataDir = await openDataDir(given.dataDir);
   undo.push(() => dataDir.release());
@@ -51,6 +53,7 @@ async function launch(given: Config, { undo, signal }: Launch): Promise<void> {
     const runner: BundledRunner = await startBundledRunner(server.services, {
       dir: join(dataDir.path, 'runner'),
       url,
+      environment,
     });
     undo.push(() => runner.stop());
   }

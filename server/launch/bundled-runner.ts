@@ -24,6 +24,8 @@ export interface RunnerPlace {
   dir: string;
   /** Address of this server on this machine. */
   url: string;
+  /** What the runner sees of the environment of this process. */
+  environment: NodeJS.ProcessEnv;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function startBundledRunner(services: Services, place: RunnerPlace)
     // Its own process group: a Ctrl-C at the terminal is for the server, which stops it in order.
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, HEARTH_RUNNER_LOG_LEVEL: process.env.HEARTH_RUNNER_LOG_LEVEL ?? 'warn' },
+    env: { HEARTH_RUNNER_LOG_LEVEL: 'warn', ...place.environment },
   });
   const pid = child.pid ?? 0;
   await writeFile(markPath, `${await processMark(pid)}\n`, { mode: 0o600 });
@@ -71,7 +73,7 @@ async function isRegistered(services: Services, config: string): Promise<boolean
 
 async function register(
   services: Services,
-  { url, config }: RunnerPlace & { config: string },
+  { url, config, environment }: RunnerPlace & { config: string },
 ): Promise<void> {
   await writeFile(config, JSON.stringify({ concurrent: availableParallelism() }), { mode: 0o600 });
   const token = await registrationToken(services.orm.em.fork(), services.secrets);
@@ -79,7 +81,7 @@ async function register(
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
     // Not an argument: those can be read by everybody on the machine.
-    env: { ...process.env, HEARTH_RUNNER_TOKEN: token },
+    env: { ...environment, HEARTH_RUNNER_TOKEN: token },
   });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`the bundled runner could not be registered (exit code ${code})`);
