@@ -1,0 +1,103 @@
+import type { TestApp } from '../support/app.ts';
+import { registrationToken, rootToken } from '../support/app.ts';
+import type { AccessProject, AccessWorld } from './access-world.ts';
+import type { ServedEndpoint } from './every-endpoint.ts';
+
+/** What a path may name, by the part before it. Each call that changes something gets a thing of its own. */
+type Maker = (scene: Scene) => Promise<number | string> | number | string;
+
+interface Scene {
+  app: TestApp;
+  world: AccessWorld;
+  project: AccessProject;
+  name: string;
+}
+
+const makers: Record<string, Maker> = {
+  'projects/:id': ({ project }) => project.id,
+  'users/:id': ({ world }) => world.user.id,
+  'commits/:sha': ({ project }) => project.sha,
+  'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
+  'runners/:runner_id': runnerOfTwo,
+  'builds/:build_id': async ({ world, project, name }) =>
+    (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
+};
+
+/** One that may be taken from the project: it keeps another. */
+async function runnerOfTwo({ app, world, project }: Scene): Promise<number> {
+  const other = Object.values(world.projects).find(({ id }) => id !== project.id);
+  return (await app.make.runner({ projects: other ? [project, other] : [project] })).id;
+}
+
+/** Calls an endpoint without parameters. @returns `ok` for any success, else the status. */
+export async function callAs(
+  scene: Omit<Scene, 'name'>,
+  served: ServedEndpoint,
+  caller: string,
+): Promise<string> {
+  const { app, world, project } = scene;
+  const path = await fillPath({ ...scene, name: served.name }, served.endpoint.path);
+  const token = world.tokenOf(caller, project);
+  if (token === undefined && caller !== 'anonymous') throw new Error(`nobody is called ${caller}`);
+  const answer = await app.call(served.endpoint.method, served.prefix + path, { as: token });
+  return classOf(answer.status);
+}
+
+async function fillPath(scene: Scene, path: string): Promise<string> {
+  const parts = path.split('/');
+  const filled: (string | number)[] = [];
+  for (const [index, part] of parts.entries()) {
+    const place = `${parts[index - 1]}/${part}`;
+    const make = makers[place];
+    if (part.startsWith(':') && !make)
+      throw new Error(`${scene.name}: add to \`makers\` what ${place} may name`);
+    filled.push(make && part.startsWith(':') ? await make(scene) : part);
+  }
+  return filled.join('/');
+}
+
+export const runnerCallers = [
+  'nobody',
+  'stranger',
+  'registration',
+  'admin',
+  'runner',
+  'other_runner',
+  'build',
+  'other_build',
+  'sibling_build',
+  'project',
+] as const;
+
+/** Calls an endpoint of the runner's interface with one kind of token, about a running build of its own. */
+export async function callWithToken(
+  { app, world, project }: Omit<Scene, 'name'>,
+  { prefix, endpoint }: ServedEndpoint,
+  caller: (typeof runnerCallers)[number],
+): Promise<string> {
+  const runner = await app.make.runner({ projects: [project] });
+  const running = async (of: AccessProject) => world.build(of, { status: 'running', runner });
+  const build = await running(project);
+  // So that a claim finds something.
+  if (endpoint.path === '/builds/register') await world.build(project, { status: 'pending' });
+  const tokens: Record<typeof caller, () => Promise<string> | string> = {
+    nobody: () => '',
+    stranger: () => 'x'.repeat(20),
+    registration: () => registrationToken,
+    admin: () => rootToken,
+    runner: () => runner.token,
+    other_runner: async () => (await app.make.runner({ projects: [world.projects.public] })).token,
+    build: () => build.token,
+    sibling_build: async () => (await running(project)).token,
+    other_build: async () => (await running(world.projects.public)).token,
+    project: () => project.runnersToken,
+  };
+  const path = endpoint.path.replace(':id', String(build.id));
+  const token = await tokens[caller]();
+  const answer = await app.call(endpoint.method, prefix + path, token === '' ? {} : { query: { token } });
+  return classOf(answer.status);
+}
+
+function classOf(status: number): string {
+  return status >= 200 && status < 300 ? 'ok' : String(status);
+}

@@ -1,0 +1,228 @@
+import type { ProjectAbility } from '../../server/policy/abilities.ts';
+
+/** Not served yet, with the project abilities that it will ask for. */
+export interface Todo {
+  abilities: ProjectAbility[];
+}
+
+export type Entry = 'done' | Todo;
+
+const done = 'done';
+
+function todo(...abilities: ProjectAbility[]): Todo {
+  return { abilities };
+}
+
+/**
+ * Every endpoint of the owner's interface. One row of his tables is one endpoint; the five rows of notes stand
+ * for three parents each, and the six rows of the runner's own interface count like all others.
+ */
+export const ledger = {
+  // Session and current user
+  'POST /session': done,
+  'GET /user': done,
+  'GET /user/keys': todo(),
+  'GET /user/keys/:id': todo(),
+  'POST /user/keys': todo(),
+  'DELETE /user/keys/:id': todo(),
+  'GET /user/emails': todo(),
+  'GET /user/emails/:id': todo(),
+  'POST /user/emails': todo(),
+  'DELETE /user/emails/:id': todo(),
+
+  // Users
+  'GET /users': done,
+  'GET /users/:id': done,
+  'POST /users': todo(),
+  'PUT /users/:id': todo(),
+  'DELETE /users/:id': todo(),
+  'GET /users/:uid/keys': todo(),
+  'POST /users/:id/keys': todo(),
+  'DELETE /users/:uid/keys/:id': todo(),
+  'GET /users/:uid/emails': todo(),
+  'POST /users/:id/emails': todo(),
+  'DELETE /users/:uid/emails/:id': todo(),
+  'PUT /users/:uid/block': todo(),
+  'PUT /users/:uid/unblock': todo(),
+
+  // Groups and namespaces
+  'GET /groups': todo(),
+  'GET /groups/:id': todo(),
+  'POST /groups': todo(),
+  'PUT /groups/:id': todo(),
+  'DELETE /groups/:id': todo(),
+  'GET /groups/:id/projects': todo(),
+  'POST /groups/:id/projects/:project_id': todo(),
+  'GET /groups/:id/members': todo(),
+  'POST /groups/:id/members': todo(),
+  'PUT /groups/:id/members/:user_id': todo(),
+  'DELETE /groups/:id/members/:user_id': todo(),
+  'GET /namespaces': todo(),
+
+  // Projects
+  'GET /projects': done,
+  'GET /projects/owned': todo(),
+  'GET /projects/starred': todo(),
+  'GET /projects/all': todo(),
+  'GET /projects/:id': done,
+  'GET /projects/:id/events': todo('read_project'),
+  'POST /projects': done,
+  'POST /projects/user/:user_id': todo(),
+  'PUT /projects/:id': done,
+  'POST /projects/fork/:id': todo('fork_project'),
+  'POST /projects/:id/star': todo('star_project'),
+  'DELETE /projects/:id/star': todo('star_project'),
+
+  // Repository
+  'GET /projects/:id/repository/tree': todo('read_code'),
+  'GET /projects/:id/repository/blobs/:sha': todo('read_code'),
+  'GET /projects/:id/repository/raw_blobs/:sha': todo('read_code'),
+  'GET /projects/:id/repository/archive': todo('read_code'),
+  'GET /projects/:id/repository/compare': todo('read_code'),
+  'GET /projects/:id/repository/contributors': todo('read_code'),
+  'GET /projects/:id/repository/branches': todo('read_code'),
+  'GET /projects/:id/repository/branches/:branch': todo('read_code'),
+  'PUT /projects/:id/repository/branches/:branch/protect': todo('admin_project'),
+  'PUT /projects/:id/repository/branches/:branch/unprotect': todo('admin_project'),
+  'POST /projects/:id/repository/branches': todo('push_code'),
+  'DELETE /projects/:id/repository/branches/:branch': todo('push_code'),
+  'GET /projects/:id/repository/tags': todo('read_code'),
+  'GET /projects/:id/repository/tags/:tag_name': todo('read_code'),
+  'POST /projects/:id/repository/tags': todo('push_code'),
+  'DELETE /projects/:id/repository/tags/:tag_name': todo('push_code'),
+  'POST /projects/:id/repository/tags/:tag_name/release': todo('push_code'),
+  'PUT /projects/:id/repository/tags/:tag_name/release': todo('push_code'),
+  'GET /projects/:id/repository/files': todo('read_code'),
+  'POST /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
+  'PUT /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
+  'DELETE /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
+
+  // Commits and statuses
+  'GET /projects/:id/repository/commits': todo('read_code'),
+  'GET /projects/:id/repository/commits/:sha': todo('read_code'),
+  'GET /projects/:id/repository/commits/:sha/diff': todo('read_code'),
+  'GET /projects/:id/repository/commits/:sha/comments': todo('read_code'),
+  'POST /projects/:id/repository/commits/:sha/comments': todo('read_code', 'create_note'),
+  'GET /projects/:id/repository/commits/:sha/statuses': todo('read_commit_status'),
+  'POST /projects/:id/statuses/:sha': todo('create_commit_status'),
+  'GET /projects/:id/repository/commits/:sha/builds': done,
+
+  // Issues
+  'GET /issues': todo(),
+  'GET /projects/:id/issues': todo('read_issue'),
+  'GET /projects/:id/issues/:issue_id': todo('read_issue'),
+  'POST /projects/:id/issues': todo('create_issue', 'admin_issue'),
+  'PUT /projects/:id/issues/:issue_id': todo('read_issue', 'admin_issue'),
+  'DELETE /projects/:id/issues/:issue_id': todo('own_project'),
+  'POST /projects/:id/issues/:issue_id/move': todo('move_issue', 'create_issue'),
+  'POST /projects/:id/issues/:issue_id/subscription': todo('read_issue'),
+  'DELETE /projects/:id/issues/:issue_id/subscription': todo('read_issue'),
+
+  // Merge requests
+  'GET /projects/:id/merge_requests': todo('read_merge_request'),
+  'GET /projects/:id/merge_requests/:merge_request_id': todo('read_merge_request'),
+  'GET /projects/:id/merge_requests/:merge_request_id/commits': todo('read_merge_request'),
+  'GET /projects/:id/merge_requests/:merge_request_id/changes': todo('read_merge_request'),
+  'POST /projects/:id/merge_requests': todo('create_merge_request', 'admin_merge_request'),
+  'PUT /projects/:id/merge_requests/:merge_request_id': todo('admin_merge_request', 'accept_merge_request'),
+  'DELETE /projects/:id/merge_requests/:merge_request_id': todo('own_project'),
+  'PUT /projects/:id/merge_requests/:merge_request_id/merge': todo('accept_merge_request'),
+  'PUT /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds':
+    todo('accept_merge_request'),
+  'GET /projects/:id/merge_requests/:merge_request_id/closes_issues': todo('read_merge_request'),
+
+  // Milestones
+  'GET /projects/:id/milestones': todo('read_milestone'),
+  'GET /projects/:id/milestones/:milestone_id': todo('read_milestone'),
+  'POST /projects/:id/milestones': todo('admin_milestone'),
+  'PUT /projects/:id/milestones/:milestone_id': todo('admin_milestone'),
+  'GET /projects/:id/milestones/:milestone_id/issues': todo('read_milestone'),
+
+  // Labels
+  'GET /projects/:id/labels': todo('read_label'),
+  'POST /projects/:id/labels': todo('admin_label'),
+  'DELETE /projects/:id/labels': todo('admin_label'),
+  'PUT /projects/:id/labels': todo('admin_label'),
+  'POST /projects/:id/labels/:label_id/subscription': todo('read_label'),
+  'DELETE /projects/:id/labels/:label_id/subscription': todo('read_label'),
+
+  // Notes
+  'GET /projects/:id/issues/:issue_id/notes': todo('read_issue'),
+  'GET /projects/:id/issues/:issue_id/notes/:note_id': todo('read_issue'),
+  'POST /projects/:id/issues/:issue_id/notes': todo('create_note'),
+  'PUT /projects/:id/issues/:issue_id/notes/:note_id': todo('admin_note'),
+  'DELETE /projects/:id/issues/:issue_id/notes/:note_id': todo('admin_note'),
+  'GET /projects/:id/snippets/:snippet_id/notes': todo('read_snippet'),
+  'GET /projects/:id/snippets/:snippet_id/notes/:note_id': todo('read_snippet'),
+  'POST /projects/:id/snippets/:snippet_id/notes': todo('create_note'),
+  'PUT /projects/:id/snippets/:snippet_id/notes/:note_id': todo('admin_note'),
+  'DELETE /projects/:id/snippets/:snippet_id/notes/:note_id': todo('admin_note'),
+  'GET /projects/:id/merge_requests/:merge_request_id/notes': todo('read_merge_request'),
+  'GET /projects/:id/merge_requests/:merge_request_id/notes/:note_id': todo('read_merge_request'),
+  'POST /projects/:id/merge_requests/:merge_request_id/notes': todo('create_note'),
+  'PUT /projects/:id/merge_requests/:merge_request_id/notes/:note_id': todo('admin_note'),
+  'DELETE /projects/:id/merge_requests/:merge_request_id/notes/:note_id': todo('admin_note'),
+
+  // Snippets
+  'GET /projects/:id/snippets': todo('read_snippet'),
+  'GET /projects/:id/snippets/:snippet_id': todo('read_snippet'),
+  'POST /projects/:id/snippets': todo('create_snippet'),
+  'PUT /projects/:id/snippets/:snippet_id': todo('admin_snippet'),
+  'DELETE /projects/:id/snippets/:snippet_id': todo('admin_snippet'),
+  'GET /projects/:id/snippets/:snippet_id/raw': todo('read_snippet'),
+
+  // Builds
+  'GET /projects/:id/builds': done,
+  'GET /projects/:id/builds/:build_id': done,
+  'GET /projects/:id/builds/:build_id/artifacts': done,
+  'POST /projects/:id/builds/:build_id/cancel': done,
+  'POST /projects/:id/builds/:build_id/retry': done,
+  'POST /projects/:id/builds/:build_id/erase': done,
+
+  // Build variables and triggers
+  'GET /projects/:id/variables': todo('admin_ci'),
+  'GET /projects/:id/variables/:key': todo('admin_ci'),
+  'POST /projects/:id/variables': todo('admin_ci'),
+  'PUT /projects/:id/variables/:key': todo('admin_ci'),
+  'DELETE /projects/:id/variables/:key': todo('admin_ci'),
+  'GET /projects/:id/triggers': todo('admin_ci'),
+  'GET /projects/:id/triggers/:token': todo('admin_ci'),
+  'POST /projects/:id/triggers': todo('admin_ci'),
+  'DELETE /projects/:id/triggers/:token': todo('admin_ci'),
+
+  // Runners
+  'GET /runners': done,
+  'GET /runners/all': done,
+  'GET /runners/:id': done,
+  'PUT /runners/:id': done,
+  'DELETE /runners/:id': done,
+  'GET /projects/:id/runners': done,
+  'POST /projects/:id/runners': done,
+  'DELETE /projects/:id/runners/:runner_id': done,
+
+  // The runner's own interface
+  'POST /ci/api/v1/builds/register': done,
+  'PUT /ci/api/v1/builds/:id': done,
+  'PATCH /ci/api/v1/builds/:id/trace.txt': done,
+  'POST /ci/api/v1/builds/:id/artifacts': done,
+  'GET /ci/api/v1/builds/:id/artifacts': done,
+  'DELETE /ci/api/v1/builds/:id/artifacts': done,
+
+  // Hooks, settings, licenses
+  'GET /hooks': todo(),
+  'POST /hooks': todo(),
+  'GET /hooks/:id': todo(),
+  'DELETE /hooks/:id': todo(),
+  'GET /application/settings': todo(),
+  'PUT /application/settings': todo(),
+  'GET /licenses': todo(),
+  'GET /licenses/:key': todo(),
+} satisfies Record<string, Entry>;
+
+/** Served although the interface does not list it, because clients that exist need it. */
+export const beyond: Record<string, Entry> = {
+  'GET /projects/:id/builds/:build_id/trace': done,
+  'POST /ci/api/v1/runners/register': done,
+  'DELETE /ci/api/v1/runners/delete': done,
+  'POST /projects/:id/uploads': todo('upload_file'),
+};
