@@ -2,6 +2,7 @@ import { Namespace } from '../entities/namespace.ts';
 import { Project } from '../entities/project.ts';
 import { Settings } from '../entities/settings.ts';
 import { forbidden, invalid } from '../errors.ts';
+import { checkRefName } from '../git/ref-name.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { can } from '../policy/project.ts';
@@ -9,6 +10,7 @@ import type { ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
+import { wakeupChannel } from '../wakeups.ts';
 import { requireNames } from './create-project.ts';
 import { chosenVisibility, requireVisibility, type VisibilityChoice } from './project-visibility.ts';
 
@@ -51,12 +53,21 @@ export async function updateProject(work: Work, { viewer, row, change }: ChangeR
   assignGiven(project, change);
   await em.flush();
   await sql(em, 'update projects set updated_at = now() where id = $1', [row.id]);
-  await sql(em, 'update pending_builds set shared = $2 where project_id = $1 and shared <> $2', [
-    row.id,
-    project.buildsEnabled && project.sharedRunnersEnabled,
-  ]);
+  if (change.buildsEnabled !== undefined || change.sharedRunnersEnabled !== undefined) {
+    await offerBuilds(work, project);
+  }
   // Last: what is done to the repository is not undone with the transaction.
   if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
+}
+
+/** Lets shared runners take the project's waiting builds, or keeps these from them; whoever waits looks again. */
+async function offerBuilds({ em }: Work, project: Project): Promise<void> {
+  const shared = project.buildsEnabled && project.sharedRunnersEnabled && !project.pendingDelete;
+  await sql(em, 'update pending_builds set shared = $2 where project_id = $1 and shared <> $2', [
+    project.id,
+    shared,
+  ]);
+  await sql(em, 'select pg_notify($1, $2)', [wakeupChannel, JSON.stringify({ project: project.id })]);
 }
 
 function assignGiven(project: Project, change: ProjectChange): void {
@@ -76,7 +87,8 @@ function assignGiven(project: Project, change: ProjectChange): void {
 async function changeDefaultBranch(work: Work, project: Project, branch: string): Promise<void> {
   if (project.defaultBranch === null || branch === project.defaultBranch) return;
   const dir = repositoryDir(work.repositoriesDir, project.id);
-  if (!(await work.objects.readInfo(dir, `refs/heads/${branch}`))) {
+  const ref = `refs/heads/${branch}`;
+  if (!checkRefName(ref) || !(await work.objects.readInfo(dir, ref))) {
     throw invalid({ default_branch: ['is not a branch of the repository'] });
   }
   await sql(work.em, 'update projects set default_branch = $2 where id = $1', [project.id, branch]);
