@@ -14,7 +14,8 @@ interface BuildWaits {
 
 /** What a waiting runner can take. */
 export interface Taker {
-  runnerId: number;
+  /** A paused runner takes nothing. */
+  isActive: boolean;
   isShared: boolean;
   tags: string[];
   runUntagged: boolean;
@@ -22,8 +23,20 @@ export interface Taker {
   projectIds: ReadonlySet<number>;
 }
 
-interface Waiter extends Taker {
-  wake(): void;
+/** The place of one runner in the line. */
+export interface Place {
+  /** Says what the runner can take, from now on. Nothing before the first call. */
+  change(taker: Taker): void;
+  /** Resolves at a hint since the last call, after `ms`, when `signal` fires, or when wake-ups stop. */
+  next(ms: number, signal: AbortSignal): Promise<void>;
+  /** Leaves the line. Hints of other builds than the claimed one go on to whoever waits behind. */
+  done(claimedBuild: number | null): void;
+}
+
+interface Waiter {
+  runnerId: number;
+  taker: Taker | null;
+  wake(build: BuildWaits | null): void;
 }
 
 const reconnectMs = 1000;
@@ -54,9 +67,10 @@ export class BuildWakeups {
     try {
       await client.connect();
       await client.query(`listen ${wakeupChannel}`);
+      if (this.#stopped) return await client.end();
       this.#client = client;
       // What was told while nobody listened is found by asking.
-      this.#wakeAll();
+      this.#wake(() => true);
     } catch (error) {
       this.#reconnect(client, error);
     }
@@ -65,46 +79,43 @@ export class BuildWakeups {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#retry) clearTimeout(this.#retry);
-    this.#wakeAll();
+    this.#wake(() => true);
     await this.#client?.end();
   }
 
-  /**
-   * Registers a taker before it asks the database, so that no build slips in between.
-   *
-   * @returns `next` resolves at a hint, after `ms`, or when `signal` fires; `done` ends the registration.
-   */
-  register(taker: Taker): { next(ms: number, signal: AbortSignal): Promise<void>; done(): void } {
-    let hinted = false;
+  /** Joins the line. To miss no build, a runner joins, says what it can take, and only then asks the database. */
+  register(runnerId: number): Place {
+    let isHinted = false;
+    let hints: BuildWaits[] = [];
     let resolve: (() => void) | null = null;
     const waiter: Waiter = {
-      ...taker,
-      wake() {
-        hinted = true;
+      runnerId,
+      taker: null,
+      wake(build) {
+        isHinted = true;
+        if (build) hints.push(build);
         resolve?.();
       },
     };
     this.#waiters.add(waiter);
     return {
+      change: (taker) => {
+        waiter.taker = taker;
+      },
       next: async (ms, signal) => {
-        // Behind the others: the longest waiting is woken first.
-        this.#waiters.delete(waiter);
-        this.#waiters.add(waiter);
-        if (!hinted && !signal.aborted && !this.#stopped) {
-          await new Promise<void>((done) => {
-            const timer = setTimeout(done, ms);
-            const finish = () => {
-              clearTimeout(timer);
-              done();
-            };
-            resolve = finish;
-            signal.addEventListener('abort', finish, { once: true });
-          });
+        this.#moveBack(waiter);
+        // Those were asked for, and are gone or cannot be had.
+        if (!isHinted) hints = [];
+        if (!isHinted && !signal.aborted && !this.#stopped) {
+          await waitFor({ ms, signal, ready: (wake) => (resolve = wake) });
         }
-        hinted = false;
+        isHinted = false;
         resolve = null;
       },
-      done: () => this.#waiters.delete(waiter),
+      done: (claimedBuild) => {
+        this.#waiters.delete(waiter);
+        for (const hint of hints) if (hint.build !== claimedBuild) this.#offer(hint);
+      },
     };
   }
 
@@ -113,22 +124,29 @@ export class BuildWakeups {
   }
 
   #dispatch(payload: string): void {
-    const told = JSON.parse(payload) as BuildWaits | { runner: number };
-    if ('runner' in told) {
-      for (const waiter of this.#waiters) if (waiter.runnerId === told.runner) waiter.wake();
-      return;
-    }
+    const told = JSON.parse(payload) as BuildWaits | { runner: number } | { project: number };
+    if ('build' in told) this.#offer(told);
+    else if ('runner' in told) this.#wake((waiter) => waiter.runnerId === told.runner);
+    else this.#wake(() => true);
+  }
+
+  /** Wakes the one that has waited longest of those who may take the build. */
+  #offer(build: BuildWaits): void {
     for (const waiter of this.#waiters) {
-      if (!mayTake(waiter, told)) continue;
-      this.#waiters.delete(waiter);
-      this.#waiters.add(waiter);
-      waiter.wake();
+      if (!waiter.taker || !mayTake(waiter.taker, build)) continue;
+      this.#moveBack(waiter);
+      waiter.wake(build);
       return;
     }
   }
 
-  #wakeAll(): void {
-    for (const waiter of this.#waiters) waiter.wake();
+  #moveBack(waiter: Waiter): void {
+    this.#waiters.delete(waiter);
+    this.#waiters.add(waiter);
+  }
+
+  #wake(isMeant: (waiter: Waiter) => boolean): void {
+    for (const waiter of this.#waiters) if (isMeant(waiter)) waiter.wake(null);
   }
 
   #reconnect(client: pg.Client, error: unknown): void {
@@ -140,13 +158,36 @@ export class BuildWakeups {
       client.removeAllListeners();
       // An error after the loss is no news, and without a listener it would end the process.
       client.on('error', () => undefined);
+      // It may be open still, when only LISTEN failed; that it is gone already is as good.
+      client.end().catch(() => undefined);
       void this.start();
     }, reconnectMs);
   }
 }
 
-function mayTake(waiter: Waiter, build: BuildWaits): boolean {
-  if (waiter.isShared ? !build.shared : !waiter.projectIds.has(build.project)) return false;
-  if (build.tags.length === 0) return waiter.runUntagged;
-  return build.tags.every((tag) => waiter.tags.includes(tag));
+function mayTake(taker: Taker, build: BuildWaits): boolean {
+  if (!taker.isActive) return false;
+  if (taker.isShared ? !build.shared : !taker.projectIds.has(build.project)) return false;
+  if (build.tags.length === 0) return taker.runUntagged;
+  return build.tags.every((tag) => taker.tags.includes(tag));
+}
+
+interface Wait {
+  ms: number;
+  signal: AbortSignal;
+  /** Gets the function that ends the wait. */
+  ready(wake: () => void): void;
+}
+
+function waitFor({ ms, signal, ready }: Wait): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal.addEventListener('abort', finish);
+    ready(finish);
+  });
 }

@@ -1,7 +1,9 @@
+import { lockPipeline } from '../queries/pipeline-row.ts';
 import type { RunnerRow } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
+import { progressPipeline } from './progress-pipeline.ts';
 
 /** Waiting builds looked at per set of tags: more than there can be claims in one moment. */
 const window = 64;
@@ -9,11 +11,14 @@ const window = 64;
 /**
  * One statement: of each set of tags that the runner may take, the oldest few waiting builds come from an index;
  * the oldest of all that nobody else is taking at this moment leaves the queue and becomes the runner's. The cost
- * depends neither on how many builds wait nor on how many have ever run.
+ * depends neither on how many builds wait nor on how many have ever run. The runner's own row is held first, so that
+ * a runner that is being removed takes nothing any more.
  */
 const claim = `
-  with sets as (
-    select id from tag_sets where tags <@ $2::text[] and ($3 or tags <> '{}')
+  with me as (
+    select id from runners where id = $1 and active for key share
+  ), sets as (
+    select t.id from me cross join tag_sets t where t.tags <@ $2::text[] and ($3 or t.tags <> '{}')
   ), candidates as (
     select q.build_id, q.created_at from sets s cross join lateral (
       select build_id, created_at from pending_builds
@@ -36,15 +41,20 @@ const claim = `
   )
   update builds b set status = 'running', runner_id = $1, started_at = now()
   from taken where b.id = taken.build_id and b.status = 'pending'
-  returning b.id, b.pipeline_id`;
+  returning b.id, b.pipeline_id as "pipelineId"`;
+
+export interface ClaimedBuild {
+  id: number;
+  pipelineId: number;
+}
 
 /**
  * Gives the runner the oldest pending build that it may take.
  *
- * @returns id of the build, or null when there is none. Two runners never get the same one.
+ * @returns null when there is none. Two runners never get the same one.
  */
-export async function claimBuild({ em }: Work, runner: RunnerRow): Promise<number | null> {
-  const taken = await sqlOne<{ id: number; pipeline_id: number }>(em, claim, [
+export async function claimBuild({ em }: Work, runner: RunnerRow): Promise<ClaimedBuild | null> {
+  const taken = await sqlOne<ClaimedBuild>(em, claim, [
     runner.id,
     runner.tag_list,
     runner.run_untagged,
@@ -55,28 +65,38 @@ export async function claimBuild({ em }: Work, runner: RunnerRow): Promise<numbe
     em,
     `update pipelines set status = 'running', started_at = coalesce(started_at, now())
      where id = $1 and status = 'pending'`,
-    [taken.pipeline_id],
+    [taken.pipelineId],
   );
-  return taken.id;
+  return taken;
 }
 
-/** Puts a build back into the queue whose runner went away before it could be told. */
-export async function returnBuild({ em }: Work, buildId: number): Promise<void> {
-  await sql(
-    em,
-    `with back as (
-       update builds set status = 'pending', runner_id = null, started_at = null
-       where id = $1 and status = 'running' returning id, project_id, job_id, created_at
-     ), queued as (
-       insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
-       select b.id, b.project_id, t.id, p.builds_enabled and p.shared_runners_enabled and not p.pending_delete,
-         b.created_at
-       from back b join pipeline_jobs j on j.id = b.job_id join tag_sets t on t.tags = j.tags
-         join projects p on p.id = b.project_id
-       returning build_id, project_id, shared, tag_set_id
-     )
-     select pg_notify($2, json_build_object('build', q.build_id, 'project', q.project_id, 'tags', t.tags,
-       'shared', q.shared)::text) from queued q join tag_sets t on t.id = q.tag_set_id`,
-    [buildId, wakeupChannel],
-  );
+/**
+ * Puts a running build back into the queue, with an empty trace: the next runner begins its own at 0. A build in
+ * another state stays as it is.
+ *
+ * @param work inside a transaction.
+ */
+export async function returnBuild(work: Work, build: { id: number; pipelineId: number }): Promise<void> {
+  const { em } = work;
+  await lockPipeline(em, build.pipelineId);
+  const returned = await sqlOne(em, putBack, [build.id, wakeupChannel]);
+  if (!returned) return;
+  await sql(em, 'delete from trace_parts where build_id = $1', [build.id]);
+  await sql(em, 'update traces set length = 0 where build_id = $1', [build.id]);
+  await progressPipeline(work, build.pipelineId, null);
 }
+
+const putBack = `
+  with back as (
+    update builds set status = 'pending', runner_id = null, started_at = null
+    where id = $1 and status = 'running' returning id, project_id, job_id, created_at
+  ), queued as (
+    insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
+    select b.id, b.project_id, t.id, p.builds_enabled and p.shared_runners_enabled and not p.pending_delete,
+      b.created_at
+    from back b join pipeline_jobs j on j.id = b.job_id join tag_sets t on t.tags = j.tags
+      join projects p on p.id = b.project_id
+    returning build_id, project_id, shared, tag_set_id
+  )
+  select pg_notify($2, json_build_object('build', q.build_id, 'project', q.project_id, 'tags', t.tags,
+    'shared', q.shared)::text) from queued q join tag_sets t on t.id = q.tag_set_id`;

@@ -1,9 +1,12 @@
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { finishBuild } from './finish-build.ts';
+import { tellRunner } from './update-runner.ts';
 
 /** Removes a runner. What it was running is failed at once: nobody could report its end any more. */
 export async function deleteRunner(work: Work, runnerId: number): Promise<void> {
+  // Waits for claims and reports that are on their way, and lets no further ones begin.
+  await sql(work.em, 'select 1 from runners where id = $1 for update', [runnerId]);
   const running = await sql<{ id: number; pipeline_id: number }>(
     work.em,
     `select id, pipeline_id from builds where runner_id = $1 and status = 'running' order by pipeline_id, id`,
@@ -19,4 +22,5 @@ export async function deleteRunner(work: Work, runnerId: number): Promise<void> 
     });
   }
   await sql(work.em, 'delete from runners where id = $1', [runnerId]);
+  await tellRunner(work, runnerId);
 }

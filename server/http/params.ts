@@ -37,6 +37,15 @@ export function text({ max = 65_536 }: { max?: number } = {}): Param<string> {
   });
 }
 
+/** Any text as it came, blank or with NUL: what is not stored as a text of the database. */
+export function rawText(): Param<string> {
+  const read: Param<string>['read'] = (raw, name) => {
+    if (typeof raw !== 'string') throw invalid({ [name]: ['is invalid'] });
+    return raw;
+  };
+  return { ...param(z.string(), read), keepBlank: true };
+}
+
 /** A whole number in `[min, max]`. */
 export function integer({ min = 0, max = maxId }: { min?: number; max?: number } = {}): Param<number> {
   return param(z.number().int(), (raw, name) => {

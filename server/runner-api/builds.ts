@@ -1,80 +1,62 @@
 import { z } from 'zod';
 import { BuildPayload } from '../../shared/protocol/build.ts';
 import { RunnerInfo } from '../../shared/protocol/runner.ts';
-import { claimBuild, returnBuild } from '../actions/claim-build.ts';
+import { awaitBuild } from '../actions/await-build.ts';
+import { type ClaimedBuild, claimBuild, returnBuild } from '../actions/claim-build.ts';
 import { noteContact } from '../actions/note-contact.ts';
 import { updateBuild } from '../actions/update-build.ts';
 import { nothingHere } from '../errors.ts';
 import { withRunnerToken } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { choice, object, optional, pathText, readId, text } from '../http/params.ts';
+import { choice, object, optional, pathText, rawText, readId, text } from '../http/params.ts';
 import { readPreferWait } from '../http/prefer.ts';
 import { presentBuildPayload } from '../present/build-payload.ts';
 import { findDependencies, findPayload } from '../queries/build-payload.ts';
-import { projectsOfRunner } from '../queries/runner-projects.ts';
-import { type RunnerRow, runnerById } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
 
-/** A hint may get lost with a connection; asking again now and then costs little. */
-const askAgainMs = 15_000;
+/** What a runner says of itself is of use, but no reason to refuse its build. */
+const tolerantInfo = RunnerInfo.catch({});
 
 const registerBuild = endpoint({
   method: 'POST',
   path: '/builds/register',
   summary: 'Hands the oldest pending build that the runner may take to it',
   access: withRunnerToken(),
-  params: { token: text({ max: 255 }), info: optional(object(RunnerInfo)) },
+  params: { token: text({ max: 255 }), info: optional(object(tolerantInfo)) },
   returns: BuildPayload,
   // It may wait for a minute, and a claim is one statement.
   transaction: false,
   async run({ runner, params, work, header, signal }) {
     await noteContact(work, runner, params.info);
-    if (!runner.active) throw nothingHere();
     const waitMs = readPreferWait(header('prefer')) * 1000;
-    const id =
-      waitMs > 0 ? await waitForBuild(work, { runner, waitMs, signal }) : await claimBuild(work, runner);
-    if (id === null) throw nothingHere();
-    if (signal.aborted) await returnBuild(work, id);
-    return payloadOf(work, id);
+    const build =
+      waitMs > 0
+        ? await awaitBuild(work, { runnerId: runner.id, waitMs, signal })
+        : await claimBuild(work, runner);
+    if (!build) throw nothingHere();
+    return handOver(work, build, signal);
   },
 });
 
-interface Waiting {
-  runner: RunnerRow;
-  waitMs: number;
-  signal: AbortSignal;
-}
-
-/** Claims as soon as there is something to claim, or gives up after the time that the runner is ready to wait. */
-async function waitForBuild(work: Work, { runner, waitMs, signal }: Waiting): Promise<number | null> {
-  const deadline = Date.now() + waitMs;
-  const projects = runner.is_shared ? [] : await projectsOfRunner(work.em, runner.id);
-  const place = work.wakeups.register({
-    runnerId: runner.id,
-    isShared: runner.is_shared,
-    tags: runner.tag_list,
-    runUntagged: runner.run_untagged,
-    projectIds: new Set(projects.map((project) => project.id)),
-  });
+/** What the runner is told of its build. A build that it cannot be told of goes back into the queue. */
+async function handOver(work: Work, build: ClaimedBuild, signal: AbortSignal): Promise<BuildPayload> {
+  let payload: BuildPayload | null = null;
   try {
-    let current: RunnerRow | null = runner;
-    for (;;) {
-      const id = await claimBuild(work, current);
-      const left = deadline - Date.now();
-      if (id !== null || left <= 0 || signal.aborted || work.wakeups.stopped) return id;
-      await place.next(Math.min(left, askAgainMs), signal);
-      if (signal.aborted) return null;
-      current = await runnerById(work.em, runner.id);
-      if (!current?.active) return null;
-    }
+    payload = await payloadOf(work, build.id);
   } finally {
-    place.done();
+    if (!payload || signal.aborted) await giveBack(work, build);
   }
+  if (!payload) throw nothingHere();
+  return payload;
 }
 
-async function payloadOf(work: Work, buildId: number): Promise<BuildPayload> {
+async function giveBack(work: Work, build: ClaimedBuild): Promise<void> {
+  await work.orm.em.fork().transactional((em) => returnBuild({ ...work, em: em as Work['em'] }, build));
+}
+
+async function payloadOf(work: Work, buildId: number): Promise<BuildPayload | null> {
   const row = await findPayload(work.em, buildId);
-  if (!row) throw nothingHere();
+  if (!row) return null;
   const dependencies = await findDependencies(work.em, buildId);
   const token = work.secrets.buildToken(buildId);
   return presentBuildPayload({ row, dependencies, token, origin: work.origin });
@@ -89,8 +71,8 @@ const putBuild = endpoint({
     id: pathText(),
     token: text({ max: 255 }),
     state: optional(choice(['pending', 'running', 'success', 'failed', 'canceled'])),
-    trace: optional({ ...text({ max: 40 * 1024 * 1024 }), keepBlank: true }),
-    info: optional(object(RunnerInfo)),
+    trace: optional(rawText()),
+    info: optional(object(tolerantInfo)),
   },
   returns: z.boolean(),
   body: 'trace',

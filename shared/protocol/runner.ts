@@ -1,12 +1,18 @@
 import { z } from 'zod';
 
+/** No NUL: the database stores none. */
+const infoText = z
+  .string()
+  .max(255)
+  .refine((value) => !value.includes('\0'));
+
 /** What a runner tells of itself; unknown keys are other programs' business and are dropped. */
 export const RunnerInfo = z.object({
-  name: z.string().max(255).optional(),
-  version: z.string().max(255).optional(),
-  revision: z.string().max(255).optional(),
-  platform: z.string().max(255).optional(),
-  architecture: z.string().max(255).optional(),
+  name: infoText.optional(),
+  version: infoText.optional(),
+  revision: infoText.optional(),
+  platform: infoText.optional(),
+  architecture: infoText.optional(),
 });
 export type RunnerInfo = z.infer<typeof RunnerInfo>;
 
