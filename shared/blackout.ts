@@ -55,3 +55,19 @@ export function openSecretLength(bytes: Buffer, secrets: readonly string[]): num
   });
   return Math.max(0, ...lengths);
 }
+
+/** Fewer letters of a secret tell nothing. */
+const shortestPart = 4;
+
+/** Bytes at the end of `tail` that are the beginning of a secret whose rest has not come yet; 0 when there are none. */
+export function unfinishedSecret(secrets: readonly string[], tail: Buffer): number {
+  let longest = 0;
+  for (const secret of secrets.map((text) => Buffer.from(text))) {
+    for (let length = Math.min(secret.length - 1, tail.length); length >= shortestPart; length -= 1) {
+      if (!tail.subarray(tail.length - length).equals(secret.subarray(0, length))) continue;
+      longest = Math.max(longest, length);
+      break;
+    }
+  }
+  return longest;
+}

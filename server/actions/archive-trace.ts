@@ -17,11 +17,17 @@ export async function archiveTrace(work: Work, buildId: number): Promise<boolean
     [buildId],
   );
   const trace = await findTrace(work.em, buildId);
-  if (!build || !isFinished(build.status) || !trace || trace.blob_key || trace.length === 0) return true;
+  if (!build || !isFinished(build.status) || !trace || trace.blob_key !== null) return true;
+  // Closed without a blob.
+  if (trace.length === 0) return switchOver(work, { buildId, key: '', length: 0 });
   const key = `traces/${Math.floor(buildId / 1000)}/${buildId}-${trace.length}.txt`;
   const parts = liveTrace(work.em, { buildId, start: 0, end: trace.length });
   const { size } = await work.storage.put(key, Readable.from(parts, { objectMode: false }));
-  return size === trace.length && (await switchOver(work, { buildId, key, length: size }));
+  if (size === trace.length && (await switchOver(work, { buildId, key, length: size }))) return true;
+  const now = await findTrace(work.em, buildId);
+  if (now?.blob_key === key) return true;
+  await work.storage.remove(key);
+  return false;
 }
 
 async function switchOver(

@@ -25,8 +25,8 @@ export async function eraseBuild(work: Work, build: BuildRow, userId: number): P
   for (const key of [current.artifacts_key, trace?.blob_key]) {
     if (key) await work.queue.add(em, 'remove_blob', { key });
   }
-  await sqlOne(em, 'delete from trace_parts where build_id = $1', [build.id]);
-  await sqlOne(em, 'update traces set length = 0, blob_key = null where build_id = $1', [build.id]);
+  // With the row goes the place that a late part, checked before this, could still be written to.
+  await sqlOne(em, 'delete from traces where build_id = $1', [build.id]);
   await sqlOne(
     em,
     `update builds set artifacts_key = null, artifacts_filename = null, artifacts_size = null,

@@ -83,7 +83,7 @@ const trace = endpoint({
   returns: bytes('text/plain'),
   async run({ project, params, work, header }) {
     const build = await requireBuild(work, project.id, params.build_id);
-    return traceAnswer(work, build.id, readRangeStart(header('range')));
+    return traceAnswer(work, build, readRangeStart(header('range')));
   },
 });
 
@@ -145,8 +145,8 @@ function readScope(scope: string[] | undefined): BuildRow['status'][] | null {
   return buildStatuses.filter((status) => scope.includes(status));
 }
 
-async function traceAnswer(work: Work, buildId: number, start: number): Promise<StreamAnswer> {
-  const { stream, length } = await openTrace(work, buildId, start);
+async function traceAnswer(work: Work, build: BuildRow, start: number): Promise<StreamAnswer> {
+  const { stream, length } = await openTrace(work, build, start);
   if (start > 0 && start >= length) {
     stream.destroy();
     const headers = { 'Content-Range': `bytes */${length}` };
@@ -154,7 +154,7 @@ async function traceAnswer(work: Work, buildId: number, start: number): Promise<
   }
   const headers = {
     'Content-Type': 'text/plain',
-    'Content-Disposition': `infile; filename="${buildId}.log"`,
+    'Content-Disposition': `infile; filename="${build.id}.log"`,
     'Content-Length': String(length - start),
     'Accept-Ranges': 'bytes',
     'X-Content-Type-Options': 'nosniff',

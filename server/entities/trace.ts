@@ -10,7 +10,7 @@ export const Trace = defineEntity({
     build: () => p.manyToOne(Build).primary().deleteRule('cascade'),
     /** Bytes. The next part must start here. */
     length: p.bigint('number').default(0),
-    /** Set once the whole trace is in the blob store. */
+    /** Set once the whole trace is in the blob store; the empty text when it has no bytes. */
     blobKey: p.string().nullable(),
     /** Last time that the runner sent a part, empty ones included, written at most every few seconds. */
     touchedAt: timestamp().defaultRaw('now()'),

@@ -88,7 +88,7 @@ async function showMore(work: Work, build: DemoBuild, shown: Map<number, number>
   const start = shown.get(build.id);
   if (start === undefined)
     process.stdout.write(`\n── ${build.stage} · ${build.name} (build ${build.id}) ──\n`);
-  const { stream } = await openTrace(work, build.id, start ?? 0);
+  const { stream } = await openTrace(work, build, start ?? 0);
   const bytes = Buffer.concat(await stream.toArray());
   const end = isFinished(build.status) ? bytes.length : bytes.lastIndexOf('\n') + 1;
   process.stdout.write(bytes.subarray(0, end).toString().replace(sectionMark, ''));
