@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { forbidden, tooLarge } from '../errors.ts';
+import { AppError, forbidden, tooLarge } from '../errors.ts';
 import type { BuildAccessRow } from '../queries/build-access.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
@@ -24,13 +24,25 @@ export async function storeArtifacts(work: Work, upload: ArtifactsUpload): Promi
   const { build } = upload;
   const key = `artifacts/${build.project_id}/${build.id}-${randomUUID()}.zip`;
   const limit = build.max_artifacts_size * 1024 * 1024 - 1;
+  const size = await putLimited(work, { key, file: upload.file, limit });
   try {
-    const { size } = await work.storage.put(key, upload.file, { limit });
     await work.orm.em
       .fork()
       .transactional((em) => refer({ ...work, em: em as Work['em'] }, { upload, key, size }));
   } catch (error) {
-    await work.storage.remove(key);
+    // After a lost connection the build may refer to the bytes already.
+    if (error instanceof AppError) await work.storage.remove(key);
+    throw error;
+  }
+}
+
+async function putLimited(
+  work: Work,
+  { key, file, limit }: { key: string; file: Readable; limit: number },
+): Promise<number> {
+  try {
+    return (await work.storage.put(key, file, { limit })).size;
+  } catch (error) {
     throw error instanceof BlobTooLargeError ? tooLarge() : error;
   }
 }
