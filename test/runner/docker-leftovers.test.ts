@@ -14,7 +14,7 @@ dockerTest('leftovers of this runner go, live builds and other runners stay', as
   await executor.removeLeftovers(new Set([live.id]));
   t.deepEqual(await countOf(engine, dead.id), { containers: 0, networks: 0, volumes: 0 });
   for (const build of [live, foreign]) {
-    t.deepEqual(await countOf(engine, build.id), { containers: 2, networks: 1, volumes: 1 });
+    t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 1 });
   }
 });
 
@@ -26,7 +26,7 @@ dockerTest('what an earlier process left under the same names gives way', async 
   t.teardown(() => lost.cleanUp());
   const environment = await executor.prepare(request);
   t.teardown(() => environment.cleanUp());
-  t.deepEqual(await countOf(engine, request.build.id), { containers: 2, networks: 1, volumes: 2 });
+  t.deepEqual(await countOf(engine, request.build.id), { containers: 3, networks: 1, volumes: 2 });
 });
 
 dockerTest('a prepare that fails or is aborted leaves nothing', async (t, engine) => {

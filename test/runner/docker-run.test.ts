@@ -90,7 +90,7 @@ dockerTest('limits, security and labels are set on the container', async (t, eng
   const build = await dockerBuild(t, { docker, runnerId: `limits-${process.pid}` });
   const [container] = await engine.listContainers({
     all: true,
-    filters: { label: [`hearth.build=${build.id}`] },
+    filters: { label: [`hearth.build=${build.id}`, 'hearth.role=build'] },
   });
   const { HostConfig: host, Config: config } = await engine.getContainer(container?.Id ?? '').inspect();
   t.like(host, {
@@ -130,7 +130,9 @@ dockerTest('a job without services gets a network on which no other container an
   await new Promise<void>((resolve) => {
     started = resolve;
   });
-  const [container] = await engine.listContainers({ filters: { label: [`hearth.build=${other.id}`] } });
+  const [container] = await engine.listContainers({
+    filters: { label: [`hearth.build=${other.id}`, 'hearth.role=build'] },
+  });
   const address = Object.values(container?.NetworkSettings.Networks ?? {})[0]?.IPAddress;
   const result = await build.run(`nc -w 2 ${address} 5000 </dev/null`);
   t.not(result.exitCode, 0);

@@ -13,6 +13,8 @@ export interface ContainerPlan {
   /** Host names on a network that gives names. */
   aliases?: string[];
   command?: string[];
+  /** Whether its standard input can be written to. */
+  hasInput?: boolean;
   entrypoint?: string[];
   user?: string;
   /** Whether the engine keeps the output; that of a script goes to the trace and nowhere else. */
@@ -48,10 +50,11 @@ function containerSettings(scope: BuildScope, plan: ContainerPlan): Docker.Conta
     User: plan.user,
     Env: environment(plan.variables),
     Labels: scopeLabels(scope, plan.role),
-    AttachStdin: false,
+    AttachStdin: plan.hasInput,
     AttachStdout: true,
     AttachStderr: true,
-    OpenStdin: false,
+    OpenStdin: plan.hasInput,
+    StdinOnce: plan.hasInput,
     Tty: false,
     HostConfig: hostConfig(scope, plan),
     ...(hasAliases && plan.aliases ? { NetworkingConfig: { EndpointsConfig: { [network]: endpoint } } } : {}),

@@ -4,8 +4,15 @@ import type { DockerOptions } from '../docker-options.ts';
 import type { Executor, JobEnvironment, PrepareRequest } from '../executor.ts';
 import { ExecutorError } from '../executor-error.ts';
 import { connectEngine, type Engine } from './engine.ts';
-import { createScriptContainer, DockerEnvironment, type DockerJob, removeObjects } from './environment.ts';
+import {
+  createFilesContainer,
+  createScriptContainer,
+  DockerEnvironment,
+  type DockerJob,
+  removeObjects,
+} from './environment.ts';
 import { assertAllowed, ensureImage } from './image.ts';
+import { launch } from './launch.ts';
 import { openNetwork } from './network.ts';
 import { findLeftovers, removeAll } from './removal.ts';
 import { buildScope } from './scope.ts';
@@ -40,11 +47,11 @@ interface Preparation {
 }
 
 async function prepare(preparation: Preparation): Promise<JobEnvironment> {
-  const { options, request } = preparation;
+  const { engine, options, request } = preparation;
   request.signal.throwIfAborted();
   const image = resolveImage(preparation);
   const services = await resolveServices(preparation);
-  await request.notice(`Using the docker executor with image ${image}.`);
+  await request.notice(`Using image ${image}.`);
   const { Config: config } = await pullAll(preparation, image, services);
   const scope = buildScope(preparation);
   const objects = { containers: new Set<string>(), networks: new Set<string>(), volumes: new Set<string>() };
@@ -53,26 +60,34 @@ async function prepare(preparation: Preparation): Promise<JobEnvironment> {
     if (attachment.isOwn) objects.networks.add(attachment.network);
     const user = options.user ?? config.User;
     const job = { scope, objects, attachment, image, user, graceMs: options.killGraceMs ?? 10_000 };
-    return new DockerEnvironment(job, await makeContainers(job, services));
+    const { script, files } = await makeContainers(job, services);
+    return new DockerEnvironment(job, files, await launch(engine, script));
   } catch (error) {
     await removeObjects(scope, objects).catch(() => undefined);
     throw error;
   }
 }
 
-/** The container of the script is made while the services get ready; it starts much later. */
-async function makeContainers(job: DockerJob, services: ServiceName[]): Promise<Docker.Container> {
+interface JobContainers {
+  script: Docker.Container;
+  files: Docker.Container;
+}
+
+/** The containers of the job are made while the services get ready. */
+async function makeContainers(job: DockerJob, services: ServiceName[]): Promise<JobContainers> {
   const { scope, objects, attachment, image } = job;
   objects.volumes.add(scope.volumeName);
   const created = (id: string) => void objects.containers.add(id);
-  const [container, ready] = await Promise.allSettled([
+  const [script, files, ready] = await Promise.allSettled([
     createScriptContainer(job, 'build'),
+    createFilesContainer(job),
     services.length > 0 && startServices({ scope, attachment, services, probeImage: image, created }),
   ]);
-  if (container.status === 'rejected') throw container.reason;
+  if (script.status === 'rejected') throw script.reason;
+  if (files.status === 'rejected') throw files.reason;
   if (ready.status === 'rejected') throw ready.reason;
   scope.request.signal.throwIfAborted();
-  return container.value;
+  return { script: script.value, files: files.value };
 }
 
 async function pullAll(

@@ -17,6 +17,7 @@ const goneCodes = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
+  'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
 /** Opens nothing yet. `host`: socket path, `unix:///path` or `tcp://host:port`. */

@@ -1,14 +1,15 @@
 import type Docker from 'dockerode';
 import type { BuildVariable } from '../../../shared/protocol/build.ts';
 import type { FileEntry, JobEnvironment, RunResult, ScriptRun } from '../executor.ts';
-import { putEntries } from './archive-in.ts';
+import { type ArchiveUpload, putEntries } from './archive-in.ts';
 import { exportRoot } from './archive-out.ts';
 import { createContainer } from './container.ts';
+import { type Launch, launch, scriptCommand } from './launch.ts';
 import type { Attachment } from './network.ts';
 import { containerOwner } from './owner.ts';
 import { removeAll } from './removal.ts';
 import { type BuildScope, buildsDir } from './scope.ts';
-import { runScript, scriptCommand } from './script-run.ts';
+import { runScript } from './script-run.ts';
 import { addParents, addTree, type Owner } from './sources.ts';
 
 /** Everything on the engine that belongs to one build. */
@@ -28,7 +29,7 @@ export interface DockerJob {
   graceMs: number;
 }
 
-/** Creates a container for a script; it is started when the script is there. */
+/** A container for one script; `launch` starts it. */
 export async function createScriptContainer(job: DockerJob, role: string): Promise<Docker.Container> {
   const { scope, attachment } = job;
   const container = await createContainer(scope, {
@@ -37,7 +38,25 @@ export async function createScriptContainer(job: DockerJob, role: string): Promi
     variables: [...scope.request.variables, ...ownVariables(scope)],
     attachment,
     command: scriptCommand,
+    hasInput: true,
     user: scope.options.user,
+    keepsLog: false,
+  });
+  job.objects.containers.add(container.id);
+  return container;
+}
+
+/**
+ * A container that is never started and gives access to the volume of the build. One that is being started would
+ * keep every archive waiting until it runs.
+ */
+export async function createFilesContainer(job: DockerJob): Promise<Docker.Container> {
+  const container = await createContainer(job.scope, {
+    role: 'files',
+    image: job.image,
+    variables: [],
+    attachment: { network: 'none', hasAliases: false, isOwn: false },
+    command: ['true'],
     keepsLog: false,
   });
   job.objects.containers.add(container.id);
@@ -49,14 +68,15 @@ export class DockerEnvironment implements JobEnvironment {
   readonly projectDir: string;
   readonly variables: BuildVariable[];
   private readonly job: DockerJob;
-  /** Gives access to the volume, before it runs and after it has ended. */
-  private container: Docker.Container;
-  private isFresh = true;
+  private readonly files: Docker.Container;
+  /** Waits for the first script. */
+  private prepared: Launch | undefined;
   private owner: Promise<Owner> | undefined;
 
-  constructor(job: DockerJob, container: Docker.Container) {
+  constructor(job: DockerJob, files: Docker.Container, prepared: Launch) {
     this.job = job;
-    this.container = container;
+    this.files = files;
+    this.prepared = prepared;
     this.projectDir = job.scope.projectDir;
     this.variables = ownVariables(job.scope);
   }
@@ -83,33 +103,34 @@ export class DockerEnvironment implements JobEnvironment {
 
   async run(run: ScriptRun): Promise<RunResult> {
     run.signal.throwIfAborted();
-    if (!this.isFresh) this.container = await createScriptContainer(this.job, run.kind.replace('_', '-'));
-    this.isFresh = false;
     const { scope, graceMs } = this.job;
-    return await runScript({ engine: scope.engine, container: this.container, graceMs }, run);
+    const place = this.prepared ?? (await this.launchAnother(run.kind));
+    this.prepared = undefined;
+    return await runScript({ engine: scope.engine, launch: place, graceMs }, run);
   }
 
   async *exportFiles(roots: string[], warn: (text: string) => void): AsyncGenerator<FileEntry> {
-    const source = {
-      engine: this.job.scope.engine,
-      container: this.container,
-      projectDir: this.projectDir,
-      warn,
-    };
+    const { projectDir, files: container } = this;
+    const source = { engine: this.job.scope.engine, container, projectDir, warn };
     for (const root of roots) yield* exportRoot(source, root);
   }
 
   async cleanUp(): Promise<void> {
+    this.prepared?.stream.destroy();
     await removeObjects(this.job.scope, this.job.objects);
   }
 
-  private async put(path: string, signal: AbortSignal, fill: Parameters<typeof putEntries>[0]['fill']) {
-    const { engine } = this.job.scope;
-    await putEntries({ engine, container: this.container, path, signal, fill });
+  private async launchAnother(kind: ScriptRun['kind']): Promise<Launch> {
+    const container = await createScriptContainer(this.job, kind.replace('_', '-'));
+    return await launch(this.job.scope.engine, container);
+  }
+
+  private async put(path: string, signal: AbortSignal, fill: ArchiveUpload['fill']): Promise<void> {
+    await putEntries({ engine: this.job.scope.engine, container: this.files, path, signal, fill });
   }
 
   private fileOwner(): Promise<Owner> {
-    this.owner ??= containerOwner(this.job.scope.engine, this.container, this.job.user);
+    this.owner ??= containerOwner(this.job.scope.engine, this.files, this.job.user);
     return this.owner;
   }
 }

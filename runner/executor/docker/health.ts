@@ -9,11 +9,11 @@ export interface PortProbe {
 type Answer = 'open' | 'refused' | 'silent';
 
 /**
- * Tries the ports until one of them is open. `unreachable` after some seconds in which not even a refusal came
+ * Tries the ports until one of them is open. `unreachable` after a while in which not even a refusal came
  * back: this host then has no way to the network of the containers. Rejects when the signal fires.
  */
 export async function waitForPort(probe: PortProbe, signal: AbortSignal): Promise<'open' | 'unreachable'> {
-  const patienceUntil = performance.now() + 3000;
+  const patienceUntil = performance.now() + 1500;
   let isReachable = false;
   for (;;) {
     const answers = await Promise.all(probe.ports.map((port) => tryPort(probe.address, port, signal)));

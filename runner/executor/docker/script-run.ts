@@ -1,93 +1,57 @@
-import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { RunResult, ScriptRun } from '../executor.ts';
 import { putEntries } from './archive-in.ts';
-import { type Engine, engineCall, engineError, messageOf, statusOf } from './engine.ts';
+import { type Engine, engineCall, engineError } from './engine.ts';
 import { FrameReader } from './frames.ts';
+import { type Launch, scriptName, sendGo } from './launch.ts';
 import { stopContainer } from './stop.ts';
 
-/** Lies outside of the project directory, where the job might archive it. */
-const scriptName = 'hearth-script';
-
-/**
- * Hands over to the best shell there is; standard input is closed, so commands cannot swallow the script. Both
- * outputs share one pipe: from two, the engine would take the lines in any order.
- */
-const probe = [
-  'exec 2>&1',
-  'for shell in bash sh; do',
-  'for directory in /usr/local/bin /usr/bin /bin; do',
-  `[ -x "$directory/$shell" ] && exec "$directory/$shell" /${scriptName}`,
-  'done; done',
-  `exec sh /${scriptName}`,
-].join('\n');
-
-/** Command of every container that runs a script. */
-export const scriptCommand = ['sh', '-c', probe];
-
-const noShell = 'This image cannot run the job: it has no shell (sh), or its entrypoint cannot be started';
-
-export interface ScriptContainer {
+export interface ScriptPlace {
   engine: Engine;
-  container: Docker.Container;
+  launch: Launch;
+  /** Between TERM and KILL of an abort. */
   graceMs: number;
 }
 
-/** Runs a script in a container that was not started yet. Rejects with the signal's reason after an abort. */
-export async function runScript(place: ScriptContainer, run: ScriptRun): Promise<RunResult> {
-  const { engine, container } = place;
-  await putScript(place, run);
-  return await engineCall(engine, 'run the script', async () => {
-    // Attached before the start, so that not even the first byte is missed.
-    const output = await attach(container);
-    try {
-      run.signal.throwIfAborted();
-      const fault = await startContainer(container);
-      if (fault === null) return await supervise(place, run, output);
+const noShell = 'This image cannot run the job: it has no shell (sh), or its entrypoint cannot be started';
+
+/** Runs a script in a container that waits for it. Rejects with the signal's reason after an abort. */
+export async function runScript(place: ScriptPlace, run: ScriptRun): Promise<RunResult> {
+  const { engine, launch } = place;
+  try {
+    const fault = await launch.fault;
+    if (fault !== null) {
       await run.output(Buffer.from(`${noShell}: ${fault}\n`));
       return { exitCode: 1 };
-    } finally {
-      output.destroy();
     }
-  });
-}
-
-async function attach(container: Docker.Container): Promise<IncomingMessage> {
-  const stream: unknown = await container.attach({ stream: true, stdout: true, stderr: true });
-  // Without hijacking, what comes is the answer to the request.
-  return stream as IncomingMessage;
-}
-
-async function putScript(
-  { engine, container }: ScriptContainer,
-  { script, signal }: ScriptRun,
-): Promise<void> {
-  const fill = (add: Parameters<Parameters<typeof putEntries>[0]['fill']>[0]) =>
-    add({ name: scriptName, type: 'file', mode: 0o555 }, Buffer.from(script));
-  await putEntries({ engine, container, path: '/', signal, fill });
-}
-
-/** Null when it runs; what the engine says when the image has nothing that could be started. */
-async function startContainer(container: Docker.Container): Promise<string | null> {
-  try {
-    await container.start();
-    return null;
-  } catch (error) {
-    const message = messageOf(error);
-    if (statusOf(error) === 400 || /executable file not found|no such file or directory/.test(message)) {
-      return message;
-    }
-    throw error;
+    await putScript(engine, launch.container, run);
+    run.signal.throwIfAborted();
+    sendGo(launch);
+    return await engineCall(engine, 'run the script', () => supervise(place, run));
+  } finally {
+    launch.stream.destroy();
   }
 }
 
-async function supervise(
-  { engine, container, graceMs }: ScriptContainer,
-  run: ScriptRun,
-  output: IncomingMessage,
-): Promise<RunResult> {
-  const ended = result(container, forward(output, run.output));
+async function putScript(
+  engine: Engine,
+  container: Docker.Container,
+  { script, signal }: ScriptRun,
+): Promise<void> {
+  await putEntries({
+    engine,
+    container,
+    path: '/',
+    signal,
+    fill: (add) => add({ name: scriptName, type: 'file', mode: 0o555 }, Buffer.from(script)),
+  });
+}
+
+async function supervise({ engine, launch, graceMs }: ScriptPlace, run: ScriptRun): Promise<RunResult> {
+  const { container, stream } = launch;
+  const ended = result(container, forward(stream, run.output));
   ended.catch(() => undefined);
   const abort = whenAborted(run.signal);
   try {
@@ -103,9 +67,9 @@ async function supervise(
   }
 }
 
-async function forward(output: IncomingMessage, write: ScriptRun['output']): Promise<void> {
+async function forward(stream: Duplex, write: ScriptRun['output']): Promise<void> {
   const frames = new FrameReader();
-  for await (const chunk of output) {
+  for await (const chunk of stream) {
     for (const part of frames.read(chunk)) await write(part);
   }
 }

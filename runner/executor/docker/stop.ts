@@ -26,7 +26,9 @@ async function signalFirst(container: Docker.Container): Promise<void> {
 async function signalOthers(container: Docker.Container): Promise<void> {
   try {
     const exec = await container.exec({ Cmd: ['sh', '-c', 'kill -TERM -1'], User: '0:0' });
-    await exec.start({ Detach: true });
+    const answer = await exec.start({ Detach: true });
+    // Unread, it would hold its connection and with it this process.
+    answer.resume();
   } catch (error) {
     ignoreStopped(error);
   }
