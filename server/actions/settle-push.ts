@@ -16,6 +16,8 @@ const pipelinesPerPush = 20;
 const abandonedAfterSeconds = 2 * 3600;
 /** Git holds the lock of a ref for moments, but one that moves thousands of refs at once holds all of theirs. */
 const lockMs = 10 * 60_000;
+/** Longer than a push may take, and shorter than a push is remembered. */
+const packMs = 90 * 60_000;
 
 /** A recorded push with what its consequences need to know. */
 export interface PushRow {
@@ -75,7 +77,7 @@ const findPush = `
 
 /** A push that is still open after so long may have been killed with its locks in place. */
 async function clearLocks(work: Work, push: PushRow, dir: string): Promise<void> {
-  const removed = await removeStaleLocks(dir, { lockMs, packMs: abandonedAfterSeconds * 1000 });
+  const removed = await removeStaleLocks(dir, { lockMs, packMs });
   if (removed.length > 0) {
     work.log.warn(
       { project: push.project_id, push: push.id, paths: removed },

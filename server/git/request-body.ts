@@ -27,10 +27,15 @@ function inflate(body: Readable): Readable {
 
 async function* bounded(source: Readable, limit: number): AsyncGenerator<Buffer> {
   let size = 0;
-  for await (const chunk of source.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > limit) break;
-    yield chunk;
+  try {
+    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+      size += chunk.length;
+      if (size > limit) break;
+      yield chunk;
+    }
+  } catch (cause) {
+    const isBadZip = String((cause as NodeJS.ErrnoException).code).startsWith('Z_');
+    throw isBadZip ? new GitProtocolError('a body that is not gzip as it says', { cause }) : cause;
   }
   if (size <= limit) return;
   source.resume();

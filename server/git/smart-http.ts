@@ -10,6 +10,7 @@ export type GitService = 'git-upload-pack' | 'git-receive-pack';
 const uploadRequestLimit = 64 * 1024 * 1024;
 const uploadStallMs = 600_000;
 const receiveTimeoutMs = 3_600_000;
+const starveMs = 30_000;
 
 const uncached = { Expires: 'Fri, 01 Jan 1980 00:00:00 GMT', Pragma: 'no-cache' };
 
@@ -106,7 +107,8 @@ export interface ReceivePackRequest {
 
 /**
  * Takes a push. A client that goes away before it has sent everything ends git; later ones do not, since git
- * may be about to move refs. `done` settles when git has ended, never rejects, and says nothing about which
+ * may be about to move refs. It ends by reading that there is no more, so that it removes what it has received:
+ * git does not when a signal ends it. `done` settles when git has ended, never rejects, and says nothing about which
  * refs moved: see `wasApplied`. The output needs no reader for `done` to settle.
  */
 export function receivePack(request: ReceivePackRequest): { output: Readable; done: Promise<GitEnd> } {
@@ -115,16 +117,18 @@ export function receivePack(request: ReceivePackRequest): { output: Readable; do
   const protocol = protocolFor('git-receive-pack', request.protocol);
   const git = spawnGit({ args: ['receive-pack', '--stateless-rpc', dir], protocol, identity, config });
   const body = decodeBody(request.body, { gzip: request.gzip });
-  const releaseSignal = killOnAbort(git, request.signal);
+  const releaseSignal = onAbort(git, request.signal, () => starve(git));
   body.once('end', releaseSignal);
   feedGit(body, git);
   const timer = setTimeout(() => {
-    git.kill();
+    starve(git);
     body.destroy();
   }, request.timeoutMs ?? receiveTimeoutMs);
   void git.ended.then(() => clearTimeout(timer));
   // Held here, not in git's pipe: with nobody reading, git would stop in the middle of its work.
   const output = new PassThrough({ highWaterMark: 16 * 1024 * 1024 });
+  // Without a reader its failure would end the whole process; `done` tells of it too.
+  output.on('error', () => undefined);
   pumpUnhurried(git, output);
   return { output, done: git.ended };
 }
@@ -149,11 +153,22 @@ function protocolFor(service: GitService, asked: string | undefined): string | u
   return service === 'git-receive-pack' && asked === 'version=2' ? undefined : asked;
 }
 
-function killOnAbort(git: GitProcess, signal: AbortSignal | undefined): () => void {
-  const kill = () => git.kill();
-  if (signal?.aborted) kill();
-  signal?.addEventListener('abort', kill, { once: true });
-  const release = () => signal?.removeEventListener('abort', kill);
+/** Gives git no more to read, and ends it by force when that does not end it. */
+function starve(git: GitProcess): void {
+  git.child.stdin.destroy();
+  const force = setTimeout(() => git.kill(), starveMs);
+  void git.ended.then(() => clearTimeout(force));
+}
+
+function killOnAbort(git: GitProcess, signal: AbortSignal | undefined): void {
+  onAbort(git, signal, () => git.kill());
+}
+
+/** Gives back a function that ends the interest in the signal; the end of git does so too. */
+function onAbort(git: GitProcess, signal: AbortSignal | undefined, act: () => void): () => void {
+  if (signal?.aborted) act();
+  signal?.addEventListener('abort', act, { once: true });
+  const release = () => signal?.removeEventListener('abort', act);
   void git.ended.then(release);
   return release;
 }

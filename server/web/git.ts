@@ -94,8 +94,7 @@ async function push(work: Work, ctx: Context): Promise<void> {
     await finished(replay.resume());
     ctx.body = refusePush(head, () => refusal);
   } else {
-    const answer = await receive(work, ctx, { access, head, replay, signal });
-    ctx.body = Readable.from(answer, { objectMode: false });
+    ctx.body = await receive(work, ctx, { access, head, replay, signal });
   }
   setHeaders(ctx, 'git-receive-pack');
 }
@@ -118,7 +117,7 @@ async function receive(
   work: Work,
   ctx: Context,
   { access, head, replay, signal }: PushParts,
-): Promise<AsyncIterable<Buffer>> {
+): Promise<Readable> {
   const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }));
   const userId = access.viewer?.id ?? null;
   const isProbe = changes.length === 0;
@@ -131,13 +130,16 @@ async function receive(
     signal,
   });
   const settled = isProbe ? done : done.then((end) => settle(work, pushId, end));
-  return heldUntil(output, settled);
+  const answer = Readable.from(heldUntil(output, settled), { objectMode: false });
+  // Also when nobody ever began to read it: git must not wait for somebody to take its report.
+  answer.once('close', () => output.destroy());
+  return answer;
 }
 
 /** A failure here is mended by the task that was queued with the push. */
 async function settle(work: Work, pushId: number, end: GitEnd): Promise<void> {
-  // Ended by force, git leaves its locks behind: the push stays recorded until they are cleared away.
-  const isClean = end.signal === null || end.signal === 'SIGTERM';
+  // Ended by a signal, git leaves locks and packs behind: the push stays recorded until they are cleared away.
+  const isClean = end.signal === null;
   try {
     await settlePush(work, pushId, { isOver: isClean });
   } catch (error) {
