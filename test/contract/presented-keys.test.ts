@@ -1,0 +1,103 @@
+import test from 'ava';
+import { z } from 'zod';
+import { registrationToken, rootToken, withApp } from '../support/app.ts';
+import { everyEndpoint } from './every-endpoint.ts';
+import { fullBuild, fullProject } from './full-rows.ts';
+import { keysOfShape, keysOfValue } from './schema-keys.ts';
+
+/** Keys that have no value yet: what fills them is not built. One that is produced has to leave this list. */
+const notYet: Record<string, string[]> = {
+  'POST /session': ['identities[].provider', 'identities[].extern_uid'],
+  'GET /users': ['identities[].provider', 'identities[].extern_uid'],
+  'GET /users/:id': ['identities[].provider', 'identities[].extern_uid'],
+  'POST /ci/api/v1/builds/register': [
+    'artifacts_file',
+    'artifacts_file.filename',
+    'artifacts_file.size',
+    'artifacts_expire_at',
+  ],
+};
+
+const holder = withApp();
+
+/** For each shape, by an endpoint that answers with it: answers that together have every key. */
+const samples: Record<string, () => Promise<unknown[]>> = {
+  'POST /session': async () => [
+    await body('POST', '/api/v3/session', { form: { login: 'root', password: 'root-password' } }),
+  ],
+  'GET /users': () => asBoth('/api/v3/users'),
+  'GET /users/:id': () => asBoth('/api/v3/users/1'),
+  async 'GET /projects/:id'() {
+    const project = await fullProject(holder.app);
+    return [
+      await body('GET', `/api/v3/projects/${project.id}`, { as: project.owner.token }),
+      await body('GET', '/api/v3/projects', { as: project.groupMember.token }),
+    ];
+  },
+  async 'GET /projects/:id/builds/:build_id'() {
+    const { project, id } = await fullBuild(holder.app);
+    return [await body('GET', `/api/v3/projects/${project.id}/builds/${id}`, { as: rootToken })];
+  },
+  async 'POST /projects/:id/builds/:build_id/erase'() {
+    const { project, id } = await fullBuild(holder.app);
+    return [await body('POST', `/api/v3/projects/${project.id}/builds/${id}/erase`, { as: rootToken })];
+  },
+  async 'GET /runners/:id'() {
+    const { app } = holder;
+    const runner = await app.make.runner({ projects: [await app.make.project()] });
+    return [await body('GET', `/api/v3/runners/${runner.id}`, { as: rootToken })];
+  },
+  async 'GET /runners/all'() {
+    await holder.app.make.runner();
+    return [await body('GET', '/api/v3/runners/all', { as: rootToken })];
+  },
+  async 'POST /ci/api/v1/builds/register'() {
+    const { runner } = await fullBuild(holder.app);
+    return [await body('POST', '/ci/api/v1/builds/register', { json: { token: runner.token } })];
+  },
+  'POST /ci/api/v1/runners/register': async () => [
+    await body('POST', '/ci/api/v1/runners/register', { json: { token: registrationToken } }),
+  ],
+};
+
+const shapes = new Map(everyEndpoint().map(({ name, endpoint }) => [name, plain(endpoint.returns)]));
+
+for (const [name, answers] of Object.entries(samples)) {
+  test(`every key of the answer of ${name} is produced, but for those that wait`, async (t) => {
+    const shape = shapes.get(name);
+    const produced = new Set(
+      (await answers()).flatMap((answer) => [answer].flat().flatMap((item) => [...keysOfValue(item)])),
+    );
+    const missing = [...(shape ? keysOfShape(shape) : [])].filter((key) => !produced.has(key));
+    t.deepEqual(missing.sort(), [...(notYet[name] ?? [])].sort());
+    t.true(produced.size > 0);
+  });
+}
+
+test('each shape with keys has a sample above', (t) => {
+  const sampled = new Set(Object.keys(samples).map((name) => shapes.get(name)));
+  const without = [...shapes].filter(([, shape]) => keysOfShape(shape).size > 0 && !sampled.has(shape));
+  t.deepEqual(
+    without.map(([name]) => name),
+    [],
+  );
+});
+
+/** Without `nullable`, so that endpoints which answer with the same shape are known by it. */
+function plain(shape: z.ZodType): z.ZodType {
+  return shape instanceof z.ZodNullable ? (shape.unwrap() as z.ZodType) : shape;
+}
+
+async function asBoth(path: string): Promise<unknown[]> {
+  const user = await holder.app.make.user();
+  return [await body('GET', path, { as: rootToken }), await body('GET', path, { as: user.token })];
+}
+
+type CallOptions = Parameters<typeof holder.app.call>[2];
+
+async function body(method: string, path: string, options: CallOptions): Promise<unknown> {
+  const answer = await holder.app.call(method, path, options);
+  if (answer.status >= 300)
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
