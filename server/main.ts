@@ -22,30 +22,46 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
   void signalled.then(() => stopping.abort());
-  const undo: (() => Promise<void>)[] = [];
+  const undo: Undo[] = [];
   try {
-    await launch(read.config, { undo, signal: stopping.signal, environment: env });
-    await signalled;
+    const { lost } = await launch(read.config, { undo, signal: stopping.signal, environment: env });
+    await Promise.race([signalled, lost]);
   } finally {
-    for (const step of undo.reverse()) await step();
+    for (const step of undo.reverse()) await takeBack(step);
+  }
+}
+
+type Undo = () => Promise<void>;
+
+/** One step that fails must not keep the others from being taken back. */
+async function takeBack(step: Undo): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    process.stderr.write(`hearth: while stopping: ${(error as Error).stack}\n`);
+    process.exitCode = 1;
   }
 }
 
 interface Launch {
   /** Steps that take back what was started, in the order of starting. */
-  undo: (() => Promise<void>)[];
+  undo: Undo[];
   signal: AbortSignal;
   /** Goes to the bundled runner. */
   environment: NodeJS.ProcessEnv;
 }
 
-async function launch(given: Config, { undo, signal, environment }: Launch): Promise<void> {
+/** @returns `lost` settles when the server cannot go on, with the reason already told. */
+async function launch(
+  given: Config,
+  { undo, signal, environment }: Launch,
+): Promise<{ lost: Promise<void> }> {
   const log = openLog(given.logLevel);
   const dataDir = await openDataDir(given.dataDir);
   undo.push(() => dataDir.release());
   const config = { ...given, dataDir: dataDir.path };
-  const databaseUrl = config.databaseUrl ?? (await ownDatabase(dataDir, { undo, log }));
-  const server = await startServer(config, databaseUrl, log);
+  const database = config.databaseUrl === null ? await ownDatabase(dataDir, { undo, log }) : null;
+  const server = await startServer(config, config.databaseUrl ?? database?.url ?? '', log);
   undo.push(() => server.stop());
   const url = localUrl(server);
   const hasRunner = config.bundledRunner !== false;
@@ -59,17 +75,33 @@ async function launch(given: Config, { undo, signal, environment }: Launch): Pro
   }
   const isDemo = config.demo ?? server.isFirstStart;
   if (isDemo && server.isFirstStart) await showDemo(server, { url, hasRunner, signal });
+  const lost = database?.lost ?? never();
+  if (signal.aborted) return { lost };
   const passwordFile = config.rootPassword === null ? join(dataDir.path, 'root-password') : null;
   process.stdout.write(welcome({ url: server.services.baseUrl, passwordFile, hasRunner }));
+  return { lost };
+}
+
+function never(): Promise<void> {
+  return new Promise(() => undefined);
 }
 
 async function ownDatabase(
   dataDir: DataDir,
-  { undo, log }: { undo: Launch['undo']; log: Logger },
-): Promise<string> {
+  { undo, log }: { undo: Undo[]; log: Logger },
+): Promise<{ url: string; lost: Promise<void> }> {
   const postgres = await startEmbeddedPostgres({ dir: join(dataDir.path, 'postgres'), durable: true, log });
-  undo.push(() => postgres.stop());
-  return postgres.url;
+  let isStopping = false;
+  undo.push(() => {
+    isStopping = true;
+    return postgres.stop();
+  });
+  const lost = postgres.exited.then((how) => {
+    if (isStopping) return;
+    process.stderr.write(`hearth: the database ended (${how}); start again to recover it\n`);
+    process.exitCode = 1;
+  });
+  return { url: postgres.url, lost };
 }
 
 interface DemoFacts {
@@ -83,6 +115,7 @@ async function showDemo(server: RunningServer, { url, hasRunner, signal }: DemoF
   if (!hasRunner) return;
   process.stdout.write('The first start brings an example, hello-ci. Its pipeline runs now:\n');
   const isGood = await followDemo(server.services, { projectId, signal });
+  if (signal.aborted) return;
   process.stdout.write(
     isGood ? '\nThe pipeline of hello-ci succeeded.\n' : '\nThe pipeline of hello-ci did not succeed.\n',
   );

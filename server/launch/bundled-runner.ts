@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -36,17 +36,19 @@ export async function startBundledRunner(services: Services, place: RunnerPlace)
   await mkdir(place.dir, { recursive: true, mode: 0o700 });
   const markPath = join(place.dir, 'process');
   const config = join(place.dir, 'config.json');
-  const left = await livingProcess(await readFile(markPath, 'utf8').then((text) => text.trim(), absent));
-  if (left !== null) return { stop: () => stopProcess(left, markPath) };
-  if (!(await isRegistered(services, config))) await register(services, { ...place, config });
+  if (!(await isRegistered(services, { config, url: place.url }))) {
+    await register(services, { ...place, config });
+  }
+  const left = (await readFile(markPath, 'utf8').catch(absent)).trim();
+  if ((await livingProcess(left)) !== null) return { stop: () => stopProcess(left, markPath) };
   const child = spawn(process.execPath, [program, 'run', '--config', config], {
     // Its own process group: a Ctrl-C at the terminal is for the server, which stops it in order.
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { HEARTH_RUNNER_LOG_LEVEL: 'warn', ...place.environment },
+    env: { HEARTH_RUNNER_LOG_LEVEL: 'warn', ...withoutSettings(place.environment) },
   });
-  const pid = child.pid ?? 0;
-  await writeFile(markPath, `${await processMark(pid)}\n`, { mode: 0o600 });
+  const mark = (await processMark(child.pid ?? 0)) ?? '';
+  await writeFile(markPath, `${mark}\n`, { mode: 0o600 });
   let isStopping = false;
   child.once('exit', (code) => {
     if (!isStopping)
@@ -55,20 +57,39 @@ export async function startBundledRunner(services: Services, place: RunnerPlace)
   return {
     stop() {
       isStopping = true;
-      return stopProcess(pid, markPath);
+      return stopProcess(mark, markPath);
     },
   };
 }
 
-/** A runner that an administrator has deleted, or of another database, is as good as none. */
-async function isRegistered(services: Services, config: string): Promise<boolean> {
+/**
+ * A runner that an administrator has deleted, or of another database, is as good as none. One that knows the
+ * server by an old address is told the new one; it notices a change of the file, also while it runs.
+ */
+async function isRegistered(
+  services: Services,
+  { url, config }: Pick<RunnerPlace, 'url'> & { config: string },
+): Promise<boolean> {
   const text = await readFile(config, 'utf8').catch(absent);
   if (text === '') return false;
-  const { runners } = JSON.parse(text) as { runners?: { token: string }[] };
-  const token = runners?.[0]?.token;
-  if (token && (await runnerByToken(services.orm.em.fork(), token))) return true;
-  await rm(config);
-  return false;
+  const settings = JSON.parse(text) as { runners?: { token: string; url: string }[] };
+  const [runner] = settings.runners ?? [];
+  if (!runner || !(await runnerByToken(services.orm.em.fork(), runner.token))) {
+    await rm(config);
+    return false;
+  }
+  if (runner.url !== url) {
+    runner.url = url;
+    await writeFile(`${config}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+    await rename(`${config}.new`, config);
+  }
+  return true;
+}
+
+/** The server's own settings, among them passwords, are not for a process that runs jobs. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isOwn = (name: string) => name === 'DATABASE_URL' || /^HEARTH_(?!RUNNER_)/.test(name);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isOwn(name)));
 }
 
 async function register(
@@ -81,22 +102,29 @@ async function register(
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
     // Not an argument: those can be read by everybody on the machine.
-    env: { ...environment, HEARTH_RUNNER_TOKEN: token },
+    env: { ...withoutSettings(environment), HEARTH_RUNNER_TOKEN: token },
   });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`the bundled runner could not be registered (exit code ${code})`);
 }
 
-async function stopProcess(pid: number, markPath: string): Promise<void> {
-  const mark = (await readFile(markPath, 'utf8').catch(absent)).trim();
-  if ((await livingProcess(mark)) !== pid) return;
-  process.kill(pid, 'SIGTERM');
+async function stopProcess(mark: string, markPath: string): Promise<void> {
   const deadline = Date.now() + stopMs;
-  while ((await livingProcess(mark)) !== null) {
-    if (Date.now() > deadline) process.kill(pid, 'SIGKILL');
+  let signal: NodeJS.Signals | 0 = 'SIGTERM';
+  for (let pid = await livingProcess(mark); pid !== null; pid = await livingProcess(mark)) {
+    send(pid, signal);
+    signal = Date.now() > deadline ? 'SIGKILL' : 0;
     await wait(50);
   }
   await rm(markPath, { force: true });
+}
+
+function send(pid: number, signal: NodeJS.Signals | 0): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone in between, which the next look finds.
+  }
 }
 
 /** A file that is not there says nothing. */
