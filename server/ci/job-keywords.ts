@@ -2,6 +2,7 @@ import { artifacts } from './artifacts.ts';
 import { cache } from './cache.ts';
 import type { JobWhen } from './config.ts';
 import { environment, image, services } from './images.ts';
+import { limits } from './limits.ts';
 import {
   choice,
   flag,
@@ -42,6 +43,16 @@ const allowFailure: Reader<boolean> = (node, at) => {
   return undefined;
 };
 
+const readTags = textList('tags.type');
+
+const tags: Reader<string[]> = (node, at) => {
+  const list = readTags(node, at);
+  if (!list || (list.length <= limits.tags && list.join('').length <= limits.tagsLength)) return list;
+  const message = `a job has at most ${limits.tags} tags of ${limits.tagsLength} characters together`;
+  at.error('tags.limit', node, message);
+  return undefined;
+};
+
 const coverage: Reader<string> = (node, at) => {
   if (node.kind !== 'scalar')
     return wrongType({ kind: 'coverage.format', wanted: 'a /regular expression/', node, at });
@@ -70,7 +81,7 @@ export const jobKeywords = {
   before_script: optional(script),
   after_script: optional(script),
   variables: optional(variables),
-  tags: withDefault<string[]>(textList('tags.type'), []),
+  tags: withDefault<string[]>(tags, []),
   only: optional(refPatterns('only')),
   except: optional(refPatterns('except')),
   allow_failure: optional(allowFailure),

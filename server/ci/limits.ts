@@ -13,6 +13,10 @@ export const limits = {
   planSize: 8 * 1024 * 1024,
   jobs: 500,
   nameLength: 255,
+  /** Of one job. The set of them is the key of an index and part of a wake-up, which have little room. */
+  tags: 50,
+  /** Characters of all tags of one job. */
+  tagsLength: 500,
   errors: 20,
   warnings: 100,
   scriptNesting: 10,

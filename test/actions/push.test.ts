@@ -1,0 +1,548 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { zeroSha } from '../../server/git/ref-name.ts';
+import { readRef } from '../../server/git/refs.ts';
+import { repositoryDir } from '../../server/git/repository-path.ts';
+import { withApp } from '../support/app.ts';
+import { cloneUrl, type WorkTree, withWorkTrees } from '../support/git.ts';
+import type { MadeProject } from '../support/make.ts';
+
+const holder = withApp();
+const trees = withWorkTrees();
+const run = promisify(execFile);
+
+const ciFile = 'compile: {stage: build, script: make}\ncheck: {script: make check}\n';
+
+interface Pushed {
+  project: MadeProject;
+  url: string;
+  dir: string;
+  tree: WorkTree;
+}
+
+/** A project that nobody has pushed to, with a work tree beside it. */
+async function empty(columns: Record<string, unknown> = {}): Promise<Pushed> {
+  const project = await holder.app.make.project({ columns });
+  const url = cloneUrl(holder.app, project, { password: project.owner.token });
+  const dir = repositoryDir(holder.app.services.repositoriesDir, project.id);
+  return { project, url, dir, tree: await trees.fresh() };
+}
+
+/** As `empty`, with a pushed master that has a CI file. */
+async function filled(): Promise<Pushed & { sha: string }> {
+  const pushed = await empty();
+  const sha = await pushed.tree.commit({ '.gitlab-ci.yml': ciFile });
+  await pushed.tree.git('push', '--quiet', pushed.url, 'master');
+  return { ...pushed, sha };
+}
+
+interface PipelineRow {
+  ref: string;
+  tag: boolean;
+  sha: string;
+  before_sha: string;
+  status: string;
+  yaml_errors: string | null;
+  user_id: number | null;
+}
+
+function pipelines({ id }: { id: number }): Promise<PipelineRow[]> {
+  return holder.app.rows<PipelineRow>(
+    `select ref, tag, sha, before_sha, status, yaml_errors, user_id from pipelines where project_id = $1 order by id`,
+    [id],
+  );
+}
+
+function builds({ id }: { id: number }): Promise<{ name: string; status: string }[]> {
+  return holder.app.rows('select name, status from builds where project_id = $1 order by id', [id]);
+}
+
+interface EventRow {
+  action: string;
+  ref: string;
+  author_id: number;
+  data: {
+    before: string;
+    after: string;
+    ref: string;
+    user_id: number;
+    user_name: string;
+    repository: Record<string, unknown>;
+    commits: { id: string; message: string; timestamp: string; url: string; author: unknown }[];
+    total_commits_count: number;
+  };
+}
+
+function events({ id }: { id: number }): Promise<EventRow[]> {
+  return holder.app.rows<EventRow>(
+    'select action, ref, author_id, data from events where project_id = $1 order by id',
+    [id],
+  );
+}
+
+async function outstanding({ id }: { id: number }): Promise<number> {
+  return (await holder.app.rows('select 1 from pushes where project_id = $1', [id])).length;
+}
+
+test('a push of a new branch makes a pipeline, its first builds, and an event', async (t) => {
+  const { project, sha, dir } = await filled();
+  t.deepEqual(await pipelines(project), [
+    {
+      ref: 'master',
+      tag: false,
+      sha,
+      before_sha: zeroSha,
+      status: 'pending',
+      yaml_errors: null,
+      user_id: project.owner.id,
+    },
+  ]);
+  t.deepEqual(await builds(project), [{ name: 'compile', status: 'pending' }]);
+  const [event] = await events(project);
+  t.is(event?.action, 'pushed new');
+  t.is(event?.author_id, project.owner.id);
+  const url = `${holder.app.url}/${project.fullPath}`;
+  t.deepEqual(event?.data, {
+    before: zeroSha,
+    after: sha,
+    ref: 'refs/heads/master',
+    user_id: project.owner.id,
+    user_name: `Name of ${project.owner.username}`,
+    repository: { name: project.path, url: `${url}.git`, description: null, homepage: url },
+    commits: [
+      {
+        id: sha,
+        message: 'Change\n',
+        timestamp: '2016-06-03T03:43:20-03:30',
+        url: `${url}/commit/${sha}`,
+        author: { name: 'Ada Lovelace', email: 'ada@example.org' },
+      },
+    ],
+    total_commits_count: 1,
+  });
+  t.is(await readRef(dir, `refs/keep-around/${sha}`), sha, 'the commit is kept for its builds');
+  t.is(await outstanding(project), 0);
+  const jobs = await holder.app.rows(
+    `select key from graphile_worker.jobs
+     where key in (select 'settle_push:' || push_id from events where project_id = $1)`,
+    [project.id],
+  );
+  t.deepEqual(jobs, [], 'nothing is left to do later');
+});
+
+test('a later push has the old tip before it, one pipeline for its tip, and all of its commits', async (t) => {
+  const { project, tree, url, sha } = await filled();
+  for (let index = 1; index <= 23; index += 1) await tree.commit({}, `Commit ${index}`);
+  const tip = await tree.head();
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(
+    (await pipelines(project)).map((pipeline) => [pipeline.before_sha, pipeline.sha]),
+    [
+      [zeroSha, sha],
+      [sha, tip],
+    ],
+  );
+  const event = (await events(project)).at(-1);
+  t.is(event?.action, 'pushed to');
+  t.is(event?.data.total_commits_count, 23);
+  t.is(event?.data.commits.length, 20);
+  t.is(event?.data.commits[0]?.message, 'Commit 4\n', 'oldest first');
+  t.is(event?.data.commits.at(-1)?.id, tip);
+});
+
+test('a new branch brings what the default one does not have', async (t) => {
+  const { project, tree, url, sha } = await filled();
+  await tree.git('push', '--quiet', url, 'HEAD:same');
+  await tree.commit({}, 'More');
+  await tree.git('push', '--quiet', url, 'HEAD:side');
+  const [, same, side] = await events(project);
+  t.is(same?.data.total_commits_count, 0);
+  t.deepEqual(
+    side?.data.commits.map(({ message }) => message),
+    ['More\n'],
+  );
+  t.is((await pipelines(project))[1]?.sha, sha, 'a pipeline of its own for the same commit');
+});
+
+test('a tag makes a pipeline at its commit, an annotated one too', async (t) => {
+  const { project, tree, url, sha } = await filled();
+  await tree.git('tag', 'light');
+  await tree.git('tag', '--annotate', '--message=First', 'heavy');
+  await tree.git('push', '--quiet', url, '--tags');
+  const object = await tree.git('rev-parse', 'heavy');
+  t.not(object, sha);
+  const made = (await pipelines(project)).filter(({ tag }) => tag);
+  t.deepEqual(made.map(({ ref, sha }) => [ref, sha]).sort(), [
+    ['heavy', sha],
+    ['light', sha],
+  ]);
+  const event = (await events(project)).find(({ ref }) => ref === 'refs/tags/heavy');
+  t.is(event?.action, 'pushed new');
+  t.is(event?.data.after, object);
+  t.is(event?.data.total_commits_count, 0);
+});
+
+test('a branch and a tag of one name each get a pipeline', async (t) => {
+  const { project, tree, url } = await filled();
+  await tree.git('push', '--quiet', url, 'HEAD:refs/heads/v1', 'HEAD:refs/tags/v1');
+  const made = (await pipelines(project)).slice(1);
+  t.deepEqual(made.map(({ ref, tag }) => [ref, tag]).sort(), [
+    ['v1', false],
+    ['v1', true],
+  ]);
+});
+
+test('a tag of something that is no commit has no pipeline', async (t) => {
+  const { project, tree, url } = await filled();
+  await tree.git('push', '--quiet', url, 'HEAD:refs/heads/x', 'HEAD^{tree}:refs/tags/tree');
+  t.deepEqual(
+    (await pipelines(project)).map(({ ref }) => ref),
+    ['master', 'x'],
+  );
+  t.is((await events(project)).length, 3);
+});
+
+test('a deletion is an event and nothing else', async (t) => {
+  const { project, tree, url, dir, sha } = await filled();
+  await tree.git('push', '--quiet', url, 'HEAD:side', 'HEAD:refs/tags/v1');
+  await tree.git('push', '--quiet', url, ':side', ':refs/tags/v1');
+  t.is(await readRef(dir, 'refs/heads/side'), null);
+  t.is((await pipelines(project)).length, 3);
+  const gone = (await events(project)).slice(3);
+  t.deepEqual(gone.map(({ action, ref }) => [action, ref]).sort(), [
+    ['deleted', 'refs/heads/side'],
+    ['deleted', 'refs/tags/v1'],
+  ]);
+  t.is(gone[0]?.data.before, sha);
+  t.is(gone[0]?.data.after, zeroSha);
+});
+
+test('the default branch cannot be deleted', async (t) => {
+  const { tree, url, dir, project } = await filled();
+  const ran = await tree.try('push', url, ':master');
+  t.not(ran.code, 0);
+  t.truthy(await readRef(dir, 'refs/heads/master'));
+  t.is((await events(project)).length, 1);
+});
+
+test('a branch that was deleted and made anew is a new one', async (t) => {
+  const { project, tree, url } = await filled();
+  for (const refspec of ['HEAD:side', ':side', 'HEAD:side']) await tree.git('push', '--quiet', url, refspec);
+  t.deepEqual(
+    (await events(project)).map(({ action }) => action),
+    ['pushed new', 'pushed new', 'deleted', 'pushed new'],
+  );
+  t.is((await pipelines(project)).length, 3);
+});
+
+test('a forced push is one like any other', async (t) => {
+  const { project, tree, url, sha } = await filled();
+  await tree.git('commit', '--quiet', '--amend', '--message=Other');
+  const refused = await tree.try('push', url, 'master');
+  t.not(refused.code, 0);
+  t.is((await pipelines(project)).length, 1);
+  await tree.git('push', '--quiet', '--force', url, 'master');
+  const made = await pipelines(project);
+  t.deepEqual([made.length, made[1]?.before_sha, made[1]?.sha], [2, sha, await tree.head()]);
+  const event = (await events(project)).at(-1);
+  t.deepEqual([event?.action, event?.data.total_commits_count], ['pushed to', 1]);
+  await tree.git('push', '--quiet', url, `+${sha}:master`);
+  t.is((await pipelines(project)).length, 3, 'back to where it was, again a push');
+});
+
+test('of many refs at once the first twenty get a pipeline, and all an event', async (t) => {
+  const { project, tree, url } = await filled();
+  const refspecs = Array.from(
+    { length: 25 },
+    (_, index) => `HEAD:refs/tags/v${String(index).padStart(2, '0')}`,
+  );
+  await tree.git('push', '--quiet', url, ...refspecs);
+  t.is((await pipelines(project)).length, 21);
+  t.is((await events(project)).length, 26);
+  t.true(holder.app.logLines.some((line) => /no pipelines for so many refs/.test(line)));
+});
+
+test('of a push that git refuses in part, what was done has its consequences', async (t) => {
+  const { project, tree, url } = await filled();
+  await tree.git('push', '--quiet', url, 'HEAD:refs/heads/a/b');
+  const ran = await tree.try('push', url, 'HEAD:refs/heads/a', 'HEAD:refs/heads/c');
+  t.not(ran.code, 0);
+  t.deepEqual(
+    (await pipelines(project)).map(({ ref }) => ref),
+    ['master', 'a/b', 'c'],
+  );
+  t.is(await outstanding(project), 0);
+});
+
+test('a push that would not change anything leaves nothing', async (t) => {
+  const { project, tree, url } = await filled();
+  await tree.git('push', '--quiet', url, 'master');
+  t.is((await events(project)).length, 1);
+});
+
+for (const [branches, expected] of [
+  [['master'], 'master'],
+  [['main'], 'main'],
+  [['trunk'], 'trunk'],
+  [['a', 'main', 'z'], 'main'],
+  [['b', 'a'], 'b'],
+] as const) {
+  test(`of the first branches ${branches} the default one is ${expected}`, async (t) => {
+    const { project, tree, url } = await empty();
+    await tree.commit();
+    await tree.git('push', '--quiet', url, ...branches.map((name) => `HEAD:refs/heads/${name}`));
+    const [row] = await holder.app.rows('select default_branch from projects where id = $1', [project.id]);
+    t.deepEqual(row, { default_branch: expected });
+    const copy = await trees.clone(url);
+    t.is(await copy.git('symbolic-ref', '--short', 'HEAD'), expected);
+  });
+}
+
+test('tags alone make no default branch, and later branches change none', async (t) => {
+  const { project, tree, url } = await empty();
+  await tree.commit();
+  const branch = async () =>
+    (
+      await holder.app.rows<{ default_branch: string }>('select default_branch from projects where id = $1', [
+        project.id,
+      ])
+    )[0]?.default_branch;
+  await tree.git('push', '--quiet', url, 'HEAD:refs/tags/v1');
+  t.is(await branch(), null as never);
+  await tree.git('push', '--quiet', url, 'HEAD:refs/heads/trunk');
+  await tree.git('push', '--quiet', url, 'HEAD:refs/heads/master');
+  t.is(await branch(), 'trunk');
+});
+
+test('without a CI file there is an event and no pipeline', async (t) => {
+  const { project, tree, url } = await empty();
+  await tree.commit({ README: 'x', 'sub/.gitlab-ci.yml': ciFile }, '[ci skip]');
+  await tree.git('push', '--quiet', url, 'master');
+  await tree.commit({ '.gitlab-ci.yml/file': ciFile });
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(await pipelines(project), []);
+  t.is((await events(project)).length, 2);
+});
+
+test('the file is the one at the pushed commit', async (t) => {
+  const { project, tree, url } = await filled();
+  await tree.git('rm', '--quiet', '.gitlab-ci.yml');
+  await tree.commit();
+  await tree.git('push', '--quiet', url, 'master');
+  await tree.git('push', '--quiet', url, 'HEAD~1:refs/heads/old');
+  t.deepEqual(
+    (await pipelines(project)).map(({ ref }) => ref),
+    ['master', 'old'],
+  );
+});
+
+test('a broken file makes a failed pipeline that says where, and the mended one runs', async (t) => {
+  const { project, tree, url } = await empty();
+  await tree.commit({ '.gitlab-ci.yml': 'compile:\n  stage: nowhere\n  script: make\n' });
+  await tree.git('push', '--quiet', url, 'master');
+  const [broken] = await pipelines(project);
+  t.is(broken?.status, 'failed');
+  t.regex(broken?.yaml_errors ?? '', /^jobs:compile:stage: .*\(line 2\)$/);
+  t.deepEqual(await builds(project), []);
+  await tree.commit({ '.gitlab-ci.yml': ciFile });
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(
+    (await pipelines(project)).map(({ status }) => status),
+    ['failed', 'pending'],
+  );
+  t.deepEqual(await builds(project), [{ name: 'compile', status: 'pending' }]);
+});
+
+test('the marker in the message of the tip skips, in others it does not', async (t) => {
+  const { project, tree, url } = await empty();
+  await tree.commit({ '.gitlab-ci.yml': 'broken: [' }, 'One');
+  await tree.commit({}, 'Two');
+  await tree.commit({}, 'Three [CI Skip]');
+  await tree.git('push', '--quiet', url, 'master');
+  const [skipped] = await pipelines(project);
+  t.deepEqual([skipped?.status, skipped?.yaml_errors], ['skipped', null]);
+  await tree.commit({ '.gitlab-ci.yml': ciFile }, 'Four [ci skip]');
+  await tree.commit({}, 'Five');
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(
+    (await pipelines(project)).map(({ status }) => status),
+    ['skipped', 'pending'],
+  );
+});
+
+test('without a job for the ref there is no pipeline', async (t) => {
+  const { project, tree, url } = await empty();
+  await tree.commit({ '.gitlab-ci.yml': 'ship: {script: x, only: [tags]}' });
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(await pipelines(project), []);
+  await tree.git('push', '--quiet', url, 'HEAD:refs/tags/v1');
+  t.deepEqual(
+    (await pipelines(project)).map(({ ref }) => ref),
+    ['v1'],
+  );
+});
+
+test('while builds are off a push is an event only', async (t) => {
+  const { project, tree, url } = await empty({ builds_enabled: false });
+  await tree.commit({ '.gitlab-ci.yml': ciFile });
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(await pipelines(project), []);
+  t.is((await events(project)).length, 1);
+});
+
+for (const [what, content, reason] of [
+  ['over 1 MiB', `${ciFile}# ${'x'.repeat(1024 * 1024)}\n`, /larger than 1048576 bytes/],
+  ['with NUL bytes', 'compile: {script: "a\0b"}\n', /./],
+  ['with an escaped NUL', 'compile: {script: "a\\0b"}\n', /NUL/],
+  ['with half a character', 'compile: {script: "a\\uD800b"}\n', /./],
+  ['with half a character for a name', '"comp\\uD800ile": {script: make}\n', /./],
+  ['in UTF-16', Buffer.from(`\uFEFF${ciFile}`, 'utf16le'), /./],
+  ['that is binary', Buffer.from(Array.from({ length: 256 }, (_, index) => index)), /./],
+  ['that is empty', '', /empty/],
+] as const) {
+  test(`a CI file ${what} makes a failed pipeline`, async (t) => {
+    const { project, tree, url } = await empty();
+    await tree.commit({ '.gitlab-ci.yml': content });
+    await tree.git('push', '--quiet', url, 'master');
+    const [pipeline] = await pipelines(project);
+    t.is(pipeline?.status, 'failed');
+    t.regex(pipeline?.yaml_errors ?? '', reason);
+    t.is(await outstanding(project), 0);
+  });
+}
+
+test('a CI file with a byte order mark and names from Object is fine', async (t) => {
+  const { project, tree, url } = await empty();
+  const text =
+    '__proto__: {script: a}\nconstructor: {script: b}\n"größe ✓": {script: c, variables: {ключ: x}}\n';
+  await tree.commit({ '.gitlab-ci.yml': `\uFEFF${text}` });
+  await tree.git('push', '--quiet', url, 'master');
+  t.deepEqual(
+    (await builds(project)).map(({ name }) => name),
+    ['__proto__', 'constructor', 'größe ✓'],
+  );
+});
+
+test('as many tags as a job may have are kept, more are a fault of the file', async (t) => {
+  const { project, tree, url } = await empty();
+  const push = async (tags: string[]) => {
+    await tree.commit({ '.gitlab-ci.yml': JSON.stringify({ compile: { script: 'make', tags } }) });
+    await tree.git('push', '--quiet', url, 'master');
+  };
+  await push(
+    Array.from({ length: 50 }, (_, index) => `${String.fromCodePoint(0x4e00 + index * 7).repeat(8)}${index}`),
+  );
+  await push(Array.from({ length: 400 }, (_, index) => `${index}-${'long'.repeat(40)}`));
+  const made = await pipelines(project);
+  t.deepEqual(
+    made.map(({ status }) => status),
+    ['pending', 'failed'],
+  );
+  t.regex(made[1]?.yaml_errors ?? '', /at most 50 tags/);
+});
+
+test('odd names of refs are taken, and unusable ones refused', async (t) => {
+  const { project, tree, url } = await filled();
+  const odd = ['füße/✓', "it's", 'a"b', '$(x)', '`x`', '%2e', 'a;b&c|d', 'refs/heads/master', '@', '日本語'];
+  await tree.git('push', '--quiet', url, ...odd.map((name) => `HEAD:refs/heads/${name}`));
+  t.deepEqual(
+    (await pipelines(project))
+      .slice(1)
+      .map(({ ref }) => ref)
+      .sort(),
+    [...odd].sort(),
+  );
+  for (const name of ['-x', 'HEAD', 'x'.repeat(250), `${'y/'.repeat(130)}y`]) {
+    const ran = await tree.try('push', url, `HEAD:refs/heads/${name}`);
+    t.regex(ran.stderr, /\[remote rejected\].*cannot start with a dash/s, name.slice(0, 10));
+  }
+  await tree.git('push', '--quiet', url, 'HEAD:refs/notes/x', 'HEAD:refs/pull/1/head');
+  t.is((await pipelines(project)).length, 1 + odd.length, 'other refs have none');
+  t.is((await events(project)).length, 1 + odd.length);
+});
+
+test('a first branch of a long name becomes the default one', async (t) => {
+  const { project, tree, url } = await empty();
+  await tree.commit({ '.gitlab-ci.yml': ciFile });
+  const name = 'ü'.repeat(120);
+  await tree.git('push', '--quiet', url, `HEAD:refs/heads/${name}`);
+  t.deepEqual(
+    (await pipelines(project)).map(({ ref }) => ref),
+    [name],
+  );
+});
+
+test('odd commits are read: without a message, with NUL, of a hundred kilobytes, in another encoding', async (t) => {
+  const { project, tree, url } = await filled();
+  const treeId = await tree.git('rev-parse', 'HEAD^{tree}');
+  const make = async (message: Buffer, header = ''): Promise<string> => {
+    const who = 'Ada <ada@example.org> 1464937902 +0530';
+    const head = `tree ${treeId}\nauthor ${who}\ncommitter ${who}\n${header}\n`;
+    const child = run('git', ['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'], {
+      cwd: tree.dir,
+    });
+    child.child.stdin?.end(Buffer.concat([Buffer.from(head), message]));
+    return (await child).stdout.trim();
+  };
+  const odd = {
+    silent: await make(Buffer.alloc(0)),
+    long: await make(Buffer.from(`Title\n\n${'é'.repeat(100_000)}`)),
+    latin: await make(Buffer.from('gr\xfc\xdfe', 'latin1'), 'encoding ISO-8859-1\n'),
+  };
+  const refspecs = Object.entries(odd).map(([name, sha]) => `${sha}:refs/heads/${name}`);
+  await tree.git('push', '--quiet', url, ...refspecs);
+  const rows = await holder.app.rows<{ ref: string; message: string }>(
+    `select ref, commit->>'message' as message from pipelines where project_id = $1 and ref <> 'master'`,
+    [project.id],
+  );
+  const messages = Object.fromEntries(rows.map(({ ref, message }) => [ref, message]));
+  t.is(messages.silent, '');
+  t.is(messages.latin, 'grüße');
+  t.is(messages.long?.length, 32_768, 'cut, or no program could be started with it');
+});
+
+test('an existing tag is moved and deleted by masters only', async (t) => {
+  const { project, tree, url, dir, sha } = await filled();
+  await tree.git('push', '--quiet', url, 'HEAD:refs/tags/v1', 'HEAD:refs/tags/v2');
+  const next = await tree.commit();
+  const developer = await holder.app.make.member(project, 'developer');
+  const byDeveloper = cloneUrl(holder.app, project, { password: developer.token });
+  for (const refspec of ['+HEAD:refs/tags/v1', ':refs/tags/v1']) {
+    const ran = await tree.try('push', byDeveloper, refspec, 'HEAD:refs/heads/beside');
+    t.regex(ran.stderr, /\[remote rejected\].*You are not allowed to change existing tags on this project\./);
+    t.is(await readRef(dir, 'refs/tags/v1'), sha);
+    t.is(await readRef(dir, 'refs/heads/beside'), null);
+  }
+  await tree.git('push', '--quiet', byDeveloper, 'HEAD:refs/tags/v3');
+  const master = await holder.app.make.member(project, 'master');
+  const byMaster = cloneUrl(holder.app, project, { password: master.token });
+  await tree.git('push', '--quiet', byMaster, '+HEAD:refs/tags/v1', ':refs/tags/v2');
+  t.is(await readRef(dir, 'refs/tags/v1'), next);
+  t.is(await readRef(dir, 'refs/tags/v2'), null);
+  const moved = (await events(project)).filter(({ ref }) => ref === 'refs/tags/v1').at(-1);
+  t.deepEqual([moved?.action, moved?.data.before, moved?.author_id], ['pushed to', sha, master.id]);
+  const last = (await pipelines(project)).at(-1);
+  t.deepEqual([last?.ref, last?.tag, last?.before_sha, last?.sha], ['v1', true, sha, next]);
+});
+
+test('the answer of a push comes when its pipeline is there', async (t) => {
+  const { project, tree, url } = await filled();
+  for (let index = 0; index < 5; index += 1) {
+    await tree.commit();
+    await tree.git('push', '--quiet', url, 'master');
+    t.is((await pipelines(project)).length, index + 2);
+  }
+});
+
+test('the activity of a project is that of its pushes', async (t) => {
+  const { project, tree, url } = await empty();
+  await holder.app.rows(`update projects set last_activity_at = '2001-01-01' where id = $1`, [project.id]);
+  await tree.commit();
+  await tree.git('push', '--quiet', url, 'master');
+  const [row] = await holder.app.rows<{ last_activity_at: Date }>(
+    'select last_activity_at from projects where id = $1',
+    [project.id],
+  );
+  t.true(Date.now() - Number(row?.last_activity_at) < 600_000);
+});
