@@ -41,19 +41,8 @@ export class Blackout {
 }
 
 /** The longest part of a secret, in bytes, that can be there without the rest of it. */
-export function secretReach(secrets: readonly string[]): number {
+function secretReach(secrets: readonly string[]): number {
   return Math.max(1, ...secrets.map((secret) => Buffer.byteLength(secret))) - 1;
-}
-
-/** How many bytes at the end of `bytes` may be the start of a secret whose rest is still to come. */
-export function openSecretLength(bytes: Buffer, secrets: readonly string[]): number {
-  const lengths = secrets.map((secret) => {
-    const whole = Buffer.from(secret);
-    let length = Math.min(whole.length - 1, bytes.length);
-    while (length > 0 && !bytes.subarray(-length).equals(whole.subarray(0, length))) length -= 1;
-    return length;
-  });
-  return Math.max(0, ...lengths);
 }
 
 /** Fewer letters of a secret tell nothing. */

@@ -4,8 +4,6 @@ import { sql, sqlOne } from '../sql.ts';
 export interface TraceRow {
   length: number;
   blob_key: string | null;
-  /** The build has not ended, so there may be more to come. */
-  is_growing: boolean;
 }
 
 interface PartRow {
@@ -17,12 +15,9 @@ interface PartRow {
 const batch = 32;
 
 export async function findTrace(em: EntityManager, buildId: number): Promise<TraceRow | null> {
-  return sqlOne<TraceRow>(
-    em,
-    `select t.length::float8 as length, t.blob_key, b.status in ('pending', 'running') as is_growing
-     from traces t join builds b on b.id = t.build_id where t.build_id = $1`,
-    [buildId],
-  );
+  return sqlOne<TraceRow>(em, 'select length::float8 as length, blob_key from traces where build_id = $1', [
+    buildId,
+  ]);
 }
 
 /**
