@@ -1,16 +1,14 @@
-import { symlink, writeFile } from 'node:fs/promises';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type Docker from 'dockerode';
-import { readZip } from '../../runner/job/read-zip.ts';
 import { dockerEngine, serviceImage, testImage } from '../support/docker.ts';
 import type { Build, Forge, Project } from '../support/forge.ts';
 import { withWorkTrees } from '../support/git.ts';
 import { copyOfProgram, type Hearth, withHearth } from '../support/hearth.ts';
 import { poll, processesAbout } from '../support/program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { unzip } from '../support/zip.ts';
 
 const trees = withWorkTrees();
 const hearths = withHearth();
@@ -22,7 +20,8 @@ test.before(async () => {
   const root = join(folder, 'clone');
   await copyOfProgram(root);
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'));
-  hearth = await hearths.start({ folder, root, settings: {} });
+  const settings = { HEARTH_DEMO: undefined, HEARTH_BUNDLED_RUNNER: undefined };
+  hearth = await hearths.start({ folder, root, settings });
   forge = await hearth.forge();
 });
 
@@ -104,9 +103,9 @@ async function runPipeline(t: ExecutionContext, { name, options, service }: Scen
   t.deepEqual(new Set(builds.map(({ runner }) => runner?.description)), new Set([name]));
   const [compile, lint, unit, deliver] = builds as [Build, Build, Build, Build];
   await assertTraces(t, project, { compile, lint, unit, deliver });
-  t.deepEqual(await filesOf(t, await forge.artifacts(project, compile)), {
-    'out/deep/greeting.txt': `Hello, Ada, from ${sha} of master\n`,
-    'out/empty.txt': '',
+  t.deepEqual(await unzip(await forge.artifacts(project, compile)), {
+    'out/deep/greeting.txt': Buffer.from(`Hello, Ada, from ${sha} of master\n`),
+    'out/empty.txt': Buffer.alloc(0),
   });
   t.is(deliver.artifacts_file, null);
   return { unit, project };
@@ -130,17 +129,6 @@ async function assertTraces(
 
 function states(builds: Build[]): string[] {
   return builds.map(({ name, status }) => `${name} ${status}`);
-}
-
-/** Content of the files of a zip archive, by path. */
-async function filesOf(t: ExecutionContext, zip: Buffer): Promise<Record<string, string>> {
-  const path = join(await temporaryFolder(t), 'artifacts.zip');
-  await writeFile(path, zip);
-  const files: Record<string, string> = {};
-  for await (const entry of readZip(path)) {
-    if (entry.content) files[entry.path] = await text(entry.content);
-  }
-  return files;
 }
 
 function pipeline(service: string | undefined): string {

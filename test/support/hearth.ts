@@ -10,13 +10,12 @@ import { Program, processesAbout, runProgram } from './program.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface HearthOptions {
-  /** Settings over those of `quiet`, by name. */
-  settings?: Record<string, string>;
+  /** Unless told there is no demo, and no runner beside the server. */
+  settings?: Record<string, string | undefined>;
   /** Where the program lies; this work tree unless told. */
   root?: string;
 }
 
-/** No demo and no runner beside the server. */
 const quiet = { HEARTH_DEMO: '0', HEARTH_BUNDLED_RUNNER: '0' };
 
 export interface RunnerOptions {
@@ -39,15 +38,16 @@ export class Hearth {
   readonly #env: NodeJS.ProcessEnv;
   #url = '';
 
-  constructor(folder: string, { settings = quiet, root = ROOT }: HearthOptions) {
+  constructor(folder: string, { settings, root = ROOT }: HearthOptions) {
     this.folder = folder;
-    this.dataDir = settings.HEARTH_DATA_DIR ?? join(folder, 'data');
+    this.dataDir = settings?.HEARTH_DATA_DIR ?? join(folder, 'data');
     this.#root = root;
     // Nothing of the machine's own settings, which would change what is tested.
     this.#env = { PATH: process.env.PATH, HOME: folder, TMPDIR: tmpdir(), HEARTH_TEST_FOLDER: folder };
     const listen = { HEARTH_LISTEN: '127.0.0.1:0', HEARTH_SSH_LISTEN: '' };
     this.server = this.#start('server/start.js', [], {
       ...listen,
+      ...quiet,
       HEARTH_DATA_DIR: this.dataDir,
       ...settings,
     });
@@ -112,7 +112,7 @@ export class Hearth {
     return [`── server\n${stdout}${stderr}`, ...runners].join('\n');
   }
 
-  #start(program: string, args: string[], settings: Record<string, string> = {}): Program {
+  #start(program: string, args: string[], settings: NodeJS.ProcessEnv = {}): Program {
     return new Program({
       cwd: this.#root,
       env: { ...this.#env, ...settings },
