@@ -33,7 +33,7 @@ export function buildNetworkName(scope: BuildScope): string {
   return objectName(scope.request.slotName, 'network');
 }
 
-/** Removes a network, whatever is still attached to it. One that is not there is no fault. */
+/** Removes the network of a build, with containers that are still on it. One that is not there is no fault. */
 export async function removeNetwork(engine: Engine, idOrName: string, signal?: AbortSignal): Promise<void> {
   const network = engine.docker.getNetwork(idOrName);
   try {
@@ -41,11 +41,13 @@ export async function removeNetwork(engine: Engine, idOrName: string, signal?: A
   } catch (error) {
     if (statusOf(error) === 404) return;
     if (statusOf(error) !== 403) throw error;
-    const { Containers = {} } = await network.inspect();
-    for (const container of Object.keys(Containers)) {
-      await network.disconnect({ Container: container, Force: true });
+    const { Labels: labels = {} } = await network.inspect();
+    // By label: one that is just being started does not count as attached, but will be.
+    const label = ['runner', 'slot', 'build'].map((key) => `hearth.${key}=${labels[`hearth.${key}`]}`);
+    for (const { Id } of await engine.docker.listContainers({ all: true, filters: { label } })) {
+      await engine.docker.getContainer(Id).remove({ force: true, v: true });
     }
-    await network.remove();
+    await network.remove({ abortSignal: signal });
   }
 }
 
