@@ -158,12 +158,6 @@ test('the same name or path twice in a namespace', async (t) => {
   t.is(elsewhere.status, 201);
 });
 
-test('two that ask for the same path at once: one gets it', async (t) => {
-  const user = await holder.app.make.user();
-  const answers = await Promise.all([create(user, { name: 'race' }), create(user, { name: 'race' })]);
-  t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400]);
-});
-
 test('the limit counts projects of the own namespace only', async (t) => {
   const { make, rows } = holder.app;
   const user = await make.user({ projectsLimit: 1 });
@@ -178,12 +172,6 @@ test('the limit counts projects of the own namespace only', async (t) => {
   t.is((await create(user, { name: 'second', namespace_id: group })).status, 201);
   await rows('update projects set pending_delete = true where namespace_id = $1', [user.namespaceId]);
   t.is((await create(user, { name: 'second' })).status, 201, 'one that is being deleted counts no more');
-});
-
-test('two that ask for the last place at once: one gets it', async (t) => {
-  const user = await holder.app.make.user({ projectsLimit: 1 });
-  const answers = await Promise.all(['a', 'b'].map((name) => create(user, { name })));
-  t.deepEqual(answers.map(({ status }) => status).sort(), [201, 403]);
 });
 
 test('namespaces: the own, groups from master on; others are not valid', async (t) => {

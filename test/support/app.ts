@@ -99,6 +99,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   await services.wakeups.start();
   const work: Work = { ...services, em: services.orm.em.fork() as Work['em'], origin: url };
   const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+  // Tests may end its connections; the next statement gets a new one.
+  pool.on('error', () => undefined);
   return {
     url,
     databaseUrl: database.url,
@@ -152,6 +154,9 @@ async function testServices(
 }
 
 function taskRunner(services: Services, pool: pg.Pool): Pick<TestApp, 'runTasks' | 'runAllTasks'> {
+  const onLoss = (err: Error) => services.log.error({ err }, 'a connection of the test was lost');
+  pool.on('error', onLoss);
+  pool.on('connect', (client) => client.on('error', onLoss));
   const runTasks = () =>
     runOnce({
       pgPool: pool,

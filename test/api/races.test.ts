@@ -1,0 +1,145 @@
+import test from 'ava';
+import { type Answer, rootToken, withApp } from '../support/app.ts';
+
+// As many connections as requests, so that they really meet in the database.
+const holder = withApp({ poolSize: 6 });
+const rounds = 6;
+
+function post<T = { id: number; status: string }>(
+  path: string,
+  as: string,
+  json?: Record<string, unknown>,
+): Promise<Answer<T>> {
+  return holder.app.call<T>('POST', `/api/v3${path}`, { as, json });
+}
+
+function statuses(answers: Answer[]): number[] {
+  return answers.map(({ status }) => status).sort();
+}
+
+test.serial('of several that ask for the same path, one gets it', async (t) => {
+  for (let round = 0; round < rounds; round += 1) {
+    const user = await holder.app.make.user();
+    const names = ['race', 'RACE', 'race', 'Race'];
+    const answers = await Promise.all(names.map((name) => post('/projects', user.token, { name })));
+    t.deepEqual(statuses(answers), [201, 400, 400, 400]);
+  }
+});
+
+test.serial('of several that ask for the last place in a namespace, one gets it', async (t) => {
+  for (let round = 0; round < rounds; round += 1) {
+    const user = await holder.app.make.user({ projectsLimit: 1 });
+    const answers = await Promise.all(['a', 'b', 'c'].map((name) => post('/projects', user.token, { name })));
+    t.deepEqual(statuses(answers), [201, 403, 403]);
+  }
+});
+
+test.serial('several retries of one build make one new build', async (t) => {
+  const { make, rows } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const build = await make.build(project, { status: 'failed' });
+    const path = `/projects/${project.id}/builds/${build.id}/retry`;
+    const answers = await Promise.all([1, 2, 3, 4].map(() => post(path, project.owner.token)));
+    t.deepEqual(statuses(answers), [201, 201, 201, 201]);
+    t.is(new Set(answers.map(({ body }) => body.id)).size, 1);
+    t.is((await rows('select 1 from builds where pipeline_id = $1', [build.pipelineId])).length, 2);
+    t.is((await rows('select 1 from pending_builds where project_id = $1', [project.id])).length, 1);
+  }
+});
+
+test.serial(
+  'cancel against a claim: whatever comes first, the build ends canceled and waits for nobody',
+  async (t) => {
+    const { make, rows } = holder.app;
+    for (let round = 0; round < rounds; round += 1) {
+      const project = await make.project();
+      const runner = await make.runner({ projects: [project] });
+      const build = await make.build(project);
+      const [canceled, claimed] = await Promise.all([
+        post(`/projects/${project.id}/builds/${build.id}/cancel`, project.owner.token),
+        holder.app.call('POST', '/ci/api/v1/builds/register', { json: { token: runner.token } }),
+      ]);
+      t.is(canceled.status, 201);
+      t.is(canceled.body.status, 'canceled');
+      t.true(claimed.status === 201 || claimed.status === 404);
+      t.deepEqual(await rows('select status from builds where id = $1', [build.id]), [
+        { status: 'canceled' },
+      ]);
+      t.deepEqual(await rows('select 1 from pending_builds where build_id = $1', [build.id]), []);
+    }
+  },
+);
+
+test.serial('cancel against the end that a runner reports: one of the two counts, for both', async (t) => {
+  const { make, call } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const runner = await make.runner();
+    const build = await make.build(project, { status: 'running', runner });
+    const path = `/projects/${project.id}/builds/${build.id}`;
+    const json = { token: runner.token, state: 'success' };
+    const [canceled, reported] = await Promise.all([
+      post(`${path}/cancel`, project.owner.token),
+      call('PUT', `/ci/api/v1/builds/${build.id}`, { json }),
+    ]);
+    const { body } = await call<{ status: string }>('GET', `/api/v3${path}`, { as: rootToken });
+    t.is(canceled.body.status, body.status);
+    t.true(body.status === 'canceled' || (body.status === 'success' && reported.status === 200));
+  }
+});
+
+test.serial('two that take a runner from its last two projects leave it one', async (t) => {
+  const { make, call } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const projects = [await make.project(), await make.project()];
+    const runner = await make.runner({ projects });
+    const answers = await Promise.all(
+      projects.map(({ id }) =>
+        call('DELETE', `/api/v3/projects/${id}/runners/${runner.id}`, { as: rootToken }),
+      ),
+    );
+    t.deepEqual(statuses(answers), [200, 403]);
+  }
+});
+
+test.serial('two that enable a runner for the same project: one is told that it was already', async (t) => {
+  const { make } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const [project, other] = [await make.project(), await make.project()];
+    const runner = await make.runner({ projects: [other] });
+    const enable = () => post(`/projects/${project.id}/runners`, rootToken, { runner_id: runner.id });
+    t.deepEqual(statuses(await Promise.all([enable(), enable()])), [201, 409]);
+  }
+});
+
+test.serial('erase, twice at once, and against a retry', async (t) => {
+  const { make } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const build = await make.build(project, { status: 'success' });
+    const path = `/projects/${project.id}/builds/${build.id}`;
+    const verbs = ['erase', 'retry', 'erase'];
+    const answers = await Promise.all(verbs.map((verb) => post(`${path}/${verb}`, project.owner.token)));
+    t.deepEqual(statuses(answers), [201, 201, 201]);
+  }
+});
+
+test.serial('changes of different attributes at once are all kept', async (t) => {
+  const { make, call } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const path = `/api/v3/projects/${project.id}`;
+    const as = project.owner.token;
+    const changes = [
+      { description: 'new' },
+      { wiki_enabled: false },
+      { path: `p${round}` },
+      { public: true },
+    ];
+    const answers = await Promise.all(changes.map((json) => call('PUT', path, { as, json })));
+    t.deepEqual(statuses(answers), [200, 200, 200, 200]);
+    const { body } = await call<Record<string, unknown>>('GET', path, { as });
+    t.like(body, { description: 'new', wiki_enabled: false, path: `p${round}`, visibility_level: 20 });
+  }
+});
