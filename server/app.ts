@@ -20,7 +20,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
   const metrics = new Metrics();
   const routers = [
     healthRouter(services, metrics),
-    openApiRouter(apiEndpoints, { prefix: apiPrefix, baseUrl: services.baseUrl }),
+    openApiRouter(apiEndpoints, { prefix: apiPrefix, services }),
     mount(apiEndpoints, { prefix: apiPrefix, services, options }),
     mount(runnerEndpoints, { prefix: runnerPrefix, services, options }),
     gitRouter(services),

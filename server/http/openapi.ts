@@ -1,19 +1,16 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { Services } from '../services.ts';
 import { version } from '../version.ts';
 import type { Endpoint } from './endpoint.ts';
+import { originOf } from './mount.ts';
 import { sendJson } from './respond.ts';
-
-export interface DocumentPlace {
-  prefix: string;
-  baseUrl: string;
-}
 
 const ErrorJson = z.object({ message: z.union([z.string(), z.record(z.string(), z.unknown())]) });
 
-/** The OpenAPI 3.1 document of an interface, made from the declarations that also serve it. */
-export function openApiDocument(endpoints: readonly Endpoint[], { prefix, baseUrl }: DocumentPlace) {
+/** The OpenAPI 3.1 document of an interface below `url`, made from the declarations that also serve it. */
+function openApiDocument(endpoints: readonly Endpoint[], url: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const declared of endpoints) {
     const path = declared.path.replace(/:(\w+)/g, '{$1}');
@@ -22,7 +19,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { prefix, baseUr
   return createDocument({
     openapi: '3.1.0',
     info: { title: 'Hearth', version, description: 'Projects, repositories and continuous integration' },
-    servers: [{ url: baseUrl + prefix }],
+    servers: [{ url }],
     security: [{ privateToken: [] }, { bearer: [] }],
     components: {
       securitySchemes: {
@@ -34,13 +31,16 @@ export function openApiDocument(endpoints: readonly Endpoint[], { prefix, baseUr
   });
 }
 
-/** Serves the document, which is made once. */
-export function openApiRouter(endpoints: readonly Endpoint[], place: DocumentPlace): Router {
+/** Serves the document, which is made once; only where the interface is depends on how it was reached. */
+export function openApiRouter(
+  endpoints: readonly Endpoint[],
+  { prefix, services }: { prefix: string; services: Services },
+): Router {
   const router = new Router();
-  let text: unknown = null;
-  router.get(`${place.prefix}/openapi.json`, (ctx) => {
-    text ??= openApiDocument(endpoints, place);
-    sendJson(ctx, text);
+  let document: ReturnType<typeof openApiDocument> | null = null;
+  router.get(`${prefix}/openapi.json`, (ctx) => {
+    document ??= openApiDocument(endpoints, prefix);
+    sendJson(ctx, { ...document, servers: [{ url: originOf(ctx, services) + prefix }] });
   });
   return router;
 }
