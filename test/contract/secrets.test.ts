@@ -1,0 +1,175 @@
+import test from 'ava';
+import { type Answer, type CallOptions, registrationToken, rootToken, withApp } from '../support/app.ts';
+import { cloneUrl, withWorkTrees } from '../support/git.ts';
+import { password } from '../support/make.ts';
+
+const holder = withApp();
+const trees = withWorkTrees();
+
+/** What is sent in wrong places and with wrong values; a typing error of today is often the right value elsewhere. */
+const wrong = { token: 'wrong-token-98765432', password: 'wrong-password-1' };
+const traceText = 'output-nobody-should-log';
+const ciFile = 'compile:\n  script: make\n';
+
+/** Each answer of the session, for its errors and links. */
+const answers: Answer[] = [];
+
+async function call<T = unknown>(
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer<T>> {
+  const answer = await holder.app.call<T>(method, path, options);
+  answers.push(answer);
+  return answer;
+}
+
+test.serial('nothing secret of a whole session gets into the log, an error or a link', async (t) => {
+  const secrets = await wholeSession();
+  t.is(new Set(secrets).size, secrets.length);
+  await holder.app.runAllTasks();
+  const { logLines } = holder.app;
+  t.true(
+    logLines.some((line) => line.includes('/builds/register')),
+    'requests were logged',
+  );
+  t.true(
+    logLines.some((line) => line.includes('git-receive-pack')),
+    'the push was logged',
+  );
+  t.deepEqual(leaks(logLines, secrets), []);
+  const errors = answers.filter(({ status }) => status >= 400).map(({ body }) => JSON.stringify(body));
+  t.true(errors.length >= 20);
+  t.deepEqual(leaks(errors, secrets), []);
+  const links = answers.flatMap(({ headers }) => headers.get('link') ?? []);
+  t.true(links.length >= 3);
+  t.deepEqual(leaks(links, secrets), []);
+});
+
+test.serial('the search finds a secret in each of its forms', (t) => {
+  const { log } = holder.app.services;
+  const secret = 'seen/by+everybody';
+  const before = holder.app.logLines.length;
+  log.debug({ url: `http://x:${encodeURIComponent(secret)}@host/` }, 'a request');
+  log.debug({ header: `Basic ${Buffer.from(`user:${secret}`).toString('base64')}` }, 'a request');
+  log.debug(secret);
+  t.is(leaks(holder.app.logLines.slice(before), [secret]).length, 3);
+});
+
+/** Does with each kind of secret what it is for, rightly and wrongly. @returns the secrets. */
+async function wholeSession(): Promise<string[]> {
+  const { make } = holder.app;
+  const project = await make.project();
+  await signInAndRead(project.owner);
+  await pushByUrl(project);
+  const secrets = await runABuild(project);
+  return [
+    ...secrets,
+    ...Object.values(wrong),
+    'root-password',
+    `${password}-of-nobody`,
+    rootToken,
+    registrationToken,
+    project.owner.token,
+    project.runnersToken,
+    traceText,
+  ];
+}
+
+async function signInAndRead({ username, token }: { username: string; token: string }): Promise<void> {
+  const session = '/api/v3/session';
+  await call('POST', session, { form: { login: 'root', password: 'root-password' } });
+  await call('POST', session, { json: { login: username, password: wrong.password } });
+  await call('POST', session, { query: { login: username, password: wrong.password } });
+  await call('POST', session, { json: { login: username, password: [`${password}-of-nobody`] } });
+  await call('POST', session, {
+    body: `{"password":"${wrong.password}`,
+    headers: { 'Content-Type': 'application/json' },
+  });
+  for (const value of [token, wrong.token]) {
+    const basic = Buffer.from(`${username}:${value}`).toString('base64');
+    await call('GET', '/api/v3/projects', { as: value });
+    await call('GET', '/api/v3/projects', { query: { private_token: value, per_page: '1' } });
+    await call('GET', '/api/v3/projects', { query: { access_token: value, sudo: username } });
+    await call('GET', '/api/v3/projects', { headers: { Authorization: `Bearer ${value}` } });
+    await call('GET', '/api/v3/projects', { headers: { Authorization: `Basic ${basic}` } });
+    await call('GET', '/api/v3/nothing', { query: { private_token: value } });
+    await call('DELETE', '/api/v3/user', { json: { private_token: value } });
+    await call('POST', '/api/v3/projects', { json: { private_token: value, name: { [value]: value } } });
+    await call('POST', '/api/v3/projects', { form: { private_token: value } });
+  }
+}
+
+async function pushByUrl(project: { fullPath: string; owner: { token: string } }): Promise<void> {
+  const { app } = holder;
+  const tree = await trees.fresh();
+  await tree.commit({ '.gitlab-ci.yml': ciFile });
+  await tree.git('push', '--quiet', cloneUrl(app, project, { password: project.owner.token }), 'master');
+  await tree.try('push', cloneUrl(app, project, { password: wrong.token }), 'master:again');
+  await tree.try('fetch', cloneUrl(app, project, { user: 'root', password: 'root-password' }));
+  await tree.try('fetch', cloneUrl(app, project, { user: 'gitlab-ci-token', password: wrong.token }));
+}
+
+interface Registered {
+  id: number;
+  token: string;
+}
+
+async function runABuild(project: { id: number; fullPath: string; runnersToken: string }): Promise<string[]> {
+  const ci = '/ci/api/v1';
+  const runner = await register(project.runnersToken);
+  const shared = await register(registrationToken);
+  await call('POST', `${ci}/runners/register`, { form: { token: wrong.token } });
+  await call('POST', `${ci}/builds/register`, { query: { token: wrong.token } });
+  const claim = await call<Registered>('POST', `${ci}/builds/register`, { json: { token: runner } });
+  const build = claim.body;
+  const path = `${ci}/builds/${build.id}`;
+  const clone = await trees.clone(
+    cloneUrl(holder.app, project, { user: 'gitlab-ci-token', password: build.token }),
+  );
+  await clone.try('push', 'origin', 'master:other');
+  for (const token of [build.token, wrong.token]) {
+    const headers = { 'BUILD-TOKEN': token, 'Content-Range': '0-23' };
+    await call('PATCH', `${path}/trace.txt`, { headers, body: traceText });
+    await call('PATCH', `${path}/trace.txt`, { query: { token }, body: traceText });
+    await call('GET', `${path}/artifacts`, { query: { token } });
+    await call('POST', `${path}/artifacts`, { query: { token }, body: 'no form' });
+    await call('POST', `${path}/artifacts`, upload(token));
+  }
+  await call('PUT', path, { json: { token: wrong.token, state: 'failed', trace: traceText } });
+  await call('PUT', path, { form: { token: runner, state: 'nonsense' } });
+  await call('PUT', path, { form: { token: runner, state: 'failed', trace: traceText } });
+  await call('PUT', path, { query: { token: runner, state: 'failed' } });
+  await call('GET', `/api/v3/projects/${project.id}/builds`, {
+    query: { private_token: rootToken, token: runner },
+  });
+  await call('DELETE', `${ci}/runners/delete`, { query: { token: shared } });
+  return [runner, shared, build.token];
+}
+
+async function register(token: string): Promise<string> {
+  const answer = await call<Registered>('POST', '/ci/api/v1/runners/register', { query: { token } });
+  return answer.body.token;
+}
+
+function upload(token: string): CallOptions {
+  const part = (head: string, content: string) =>
+    `--edge\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
+  return {
+    headers: { 'Content-Type': 'multipart/form-data; boundary=edge' },
+    body: `${part('name="token"', token)}${part('name="file"; filename="a.zip"', 'zip')}--edge--\r\n`,
+  };
+}
+
+/** Lines in which a secret stands as it is, encoded for a URL, or in the credentials of a header. */
+function leaks(lines: string[], secrets: string[]): string[] {
+  return lines.filter((line) => {
+    const decoded = [...line.matchAll(/[A-Za-z0-9+/]{12,}={0,2}/g)].map(([text]) =>
+      Buffer.from(text, 'base64').toString(),
+    );
+    const seen = [line, ...decoded];
+    return secrets.some((secret) =>
+      seen.some((text) => text.includes(secret) || text.includes(encodeURIComponent(secret))),
+    );
+  });
+}
