@@ -35,7 +35,7 @@ function complain(text: string, exitCode: number): number {
   return exitCode;
 }
 
-function createProgram(context: CommandContext): Command {
+export function createProgram(context: CommandContext): Command {
   const program = new Command('runner')
     .description('Takes builds from a Hearth server and runs them on this machine.')
     .version(version)
