@@ -130,20 +130,25 @@ export function withHearth(): {
   start(options?: HearthOptions & { folder?: string }): Promise<Hearth>;
   /** A new folder that goes after the tests. */
   folder(): Promise<string>;
+  /** Does something once the servers are stopped. */
+  later(step: () => Promise<void>): void;
 } {
   const all: Hearth[] = [];
+  const steps: (() => Promise<void>)[] = [];
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'hearth-s-')));
   test.afterEach.always((t) => {
     if (!t.passed) for (const hearth of all) t.log(hearth.log());
   });
   test.after.always(async (t) => {
     for (const hearth of all.reverse()) await assertStops(t, hearth);
+    for (const step of steps) await step();
     t.deepEqual(await processesAbout(root), []);
     await rm(root, { recursive: true, force: true });
   });
   const folder = () => mkdtemp(join(root, 'h-'));
   return {
     folder,
+    later: (step) => void steps.push(step),
     async start({ folder: given, ...options } = {}) {
       const hearth = new Hearth(given ?? (await folder()), options);
       all.push(hearth);
