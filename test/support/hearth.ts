@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -100,9 +101,17 @@ export class Hearth {
     return runners[0].token;
   }
 
-  /** @returns exit codes of the runners and the server. */
+  /** Ends the server as a crash would. What it has started lives on. */
+  async kill(): Promise<void> {
+    const gone = once(this.server.child, 'exit');
+    this.server.child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** @returns exit codes of the runners and of the server, unless that was killed. */
   async stop(): Promise<(number | null)[]> {
     const codes = await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
+    if (this.server.child.signalCode === 'SIGKILL') return codes;
     return [...codes, await this.server.stop()];
   }
 
