@@ -14,6 +14,8 @@ import { healthRouter } from './web/health.ts';
 export const apiPrefix = '/api/v3';
 export const runnerPrefix = '/ci/api/v1';
 
+const clientGone = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+
 /** The whole HTTP application; the only place that orders middlewares. */
 export function createApp(services: Services, options: MountOptions = { checkAnswers: false }): Koa {
   const app = new Koa();
@@ -27,8 +29,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
   ];
   app.on('error', (error: NodeJS.ErrnoException) => {
     // A client that goes away in the middle of a stream is no fault of anybody here.
-    if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE')
-      services.log.warn({ err: error }, 'answer was cut off');
+    if (!clientGone.has(error.code ?? '')) services.log.warn({ err: error }, 'answer was cut off');
   });
   app.use(metrics.middleware());
   app.use(requestLog(services.log));

@@ -83,6 +83,8 @@ const undo = endpoint({
 /** A small application with endpoints that show what the frame does. */
 export async function serveFrame(services: Services): Promise<{ url: string; server: Server }> {
   const app = new Koa();
+  // Tells of clients that went away; without a listener, on the terminal.
+  app.on('error', () => undefined);
   app.use(requestLog(services.log));
   const endpoints = [...methods.map(echo), strict, list, broken, undo];
   app.use(mount(endpoints, { prefix: '/t', services, options: { checkAnswers: true } }).routes());

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { rootToken, withApp } from '../support/app.ts';
@@ -237,4 +238,30 @@ test('what a request wrote before it failed is undone', async (t) => {
     logLines.findIndex((line) => line.includes('after the write')),
     1,
   );
+});
+
+test('a client that goes away in the middle of its body is a fault of nobody here', async (t) => {
+  const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=b'];
+  const { logLines } = holder.app;
+  for (const [index, type] of types.entries()) {
+    const socket = connect(Number(new URL(frame.url).port), '127.0.0.1');
+    const lines = [
+      'POST /t/echo/1 HTTP/1.1',
+      'Host: x',
+      `X-Request-Id: gone-${index}`,
+      `Content-Type: ${type}`,
+      'Content-Length: 1000',
+    ];
+    socket.write(
+      `${lines.join('\r\n')}\r\n\r\n--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n`,
+      () => {
+        socket.destroy();
+      },
+    );
+    const isOver = () =>
+      logLines.some((line) => line.includes(`"request":"gone-${index}"`) && line.includes('"ms"'));
+    for (let tries = 0; tries < 500 && !isOver(); tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    t.true(isOver(), type);
+  }
 });
