@@ -110,3 +110,14 @@ export function cloneUrl(
   url.password = password;
   return url.href;
 }
+
+/** Feeds bytes to a git command and gives back what it prints. */
+export function gitWithInput(cwd: string, args: string[], input: string | Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd, env: environment, encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 } as const;
+    const child = execFile('git', args, options, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    );
+    child.stdin?.end(input);
+  });
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import type { TestApp } from './app.ts';
+
+const program = fileURLToPath(new URL('server-program.ts', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A second server on database and files of the test application, that can be killed. */
+export interface ServerProcess {
+  url: string;
+  /** Ends it as a crash does. */
+  crash(): Promise<void>;
+  /** Ends what git runs for it likewise, and it too, as a power cut does. */
+  cutPower(): Promise<void>;
+}
+
+export async function startServerProcess(t: ExecutionContext, app: TestApp): Promise<ServerProcess> {
+  const dataDir = dirname(app.services.repositoriesDir);
+  const args = ['--import=tsx', program, dataDir, app.databaseUrl, '07'.repeat(32)];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const { value: url } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  if (typeof url !== 'string') throw new Error('the server did not start');
+  return {
+    url,
+    crash: () => killHard(child),
+    async cutPower() {
+      for (const pid of await gitsOf(child.pid ?? 0)) killGroup(pid);
+      await killHard(child);
+    },
+  };
+}
+
+async function killHard(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** Ids of the processes that take a push for this one. Each leads a group of its own. */
+export async function gitsOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const children = text.trim().split(' ').map(Number).filter(Boolean);
+  const found: number[] = [];
+  for (const child of children) {
+    const command = await readFile(`/proc/${child}/cmdline`, 'latin1').catch(() => '');
+    if (command.includes('receive-pack')) found.push(child);
+  }
+  return found;
+}
+
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself in the meantime.
+  }
+}
