@@ -119,6 +119,11 @@ export class BuildWakeups {
     };
   }
 
+  /** How many runners wait. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
   get stopped(): boolean {
     return this.#stopped;
   }
