@@ -74,25 +74,24 @@ test('a scope with an unknown word', async (t) => {
   }
 });
 
+const fullBuild = {
+  status: 'success',
+  ref: 'v1',
+  tag: true,
+  sha: 'b'.repeat(40),
+  job: { name: 'rspec: 1 2', stage: 'deploy' },
+  columns: { coverage: 98.5, artifacts_key: 'x', artifacts_filename: 'a.zip', artifacts_size: 3e9 },
+} as const;
+
 test('a build in full', async (t) => {
   const { make, call, url } = holder.app;
   const project = await make.project();
   const user = await make.user();
   const runner = await make.runner();
   const build = await make.build(project, {
-    status: 'success',
+    ...fullBuild,
     runner,
-    ref: 'v1',
-    tag: true,
-    sha: 'b'.repeat(40),
-    job: { name: 'rspec: 1 2', stage: 'deploy' },
-    columns: {
-      user_id: user.id,
-      coverage: 98.5,
-      artifacts_key: 'x',
-      artifacts_filename: 'a.zip',
-      artifacts_size: 3e9,
-    },
+    columns: { ...fullBuild.columns, user_id: user.id },
   });
   const { status, body } = await call<Build>('GET', pathOf(project, `/${build.id}`), {
     as: project.owner.token,

@@ -220,6 +220,18 @@ test('variables come under their old and new names; credentials are not public',
   t.deepEqual(hidden.sort(), ['CI_BUILD_REPO', 'CI_BUILD_TOKEN', 'CI_JOB_TOKEN', 'CI_REPOSITORY_URL']);
 });
 
+/** @returns the status of the answer. */
+async function uploadArchive(build: { id: number; token: string }): Promise<number> {
+  const form = new FormData();
+  form.append('file', new Blob(['the archive']), 'out.zip');
+  const stored = await fetch(`${holder.app.url}/ci/api/v1/builds/${build.id}/artifacts`, {
+    method: 'POST',
+    headers: { 'BUILD-TOKEN': build.token },
+    body: form,
+  });
+  return stored.status;
+}
+
 test('dependencies are the newest builds of earlier stages, and their token opens their artifacts', async (t) => {
   const { make, rows, call } = holder.app;
   const project = await make.project();
@@ -241,14 +253,7 @@ test('dependencies are the newest builds of earlier stages, and their token open
     pipelineId,
     job: { name: 'lint', stage: 'build', stageIndex: 0 },
   });
-  const form = new FormData();
-  form.append('file', new Blob(['the archive']), 'out.zip');
-  const stored = await fetch(`${holder.app.url}/ci/api/v1/builds/${compile.id}/artifacts`, {
-    method: 'POST',
-    headers: { 'BUILD-TOKEN': compile.token },
-    body: form,
-  });
-  t.is(stored.status, 201);
+  t.is(await uploadArchive(compile), 201);
   await rows(`update builds set status = 'success', finished_at = now() where id = $1`, [compile.id]);
   const user = await make.build(project, { pipelineId, job: { name: 'use', stageIndex: 1 } });
   await make.build(project, { pipelineId, job: { name: 'beside', stageIndex: 1 } });

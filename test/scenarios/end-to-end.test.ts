@@ -131,10 +131,8 @@ function states(builds: Build[]): string[] {
   return builds.map(({ name, status }) => `${name} ${status}`);
 }
 
-function pipeline(service: string | undefined): string {
-  const services = service ? `services: ["${service}"]` : 'services: []';
-  const ask = service ? 'wget -q -O - http://hearth-test-service:8080/' : 'true';
-  return `
+/** Order in the file is not the order of the stages; the words in capitals are filled in. */
+const pipelineFile = `
 stages: [build, test, deliver]
 variables:
   GREETING: Hello
@@ -157,11 +155,11 @@ deliver:
 unit:
   stage: test
   tags: [box]
-  ${services}
+  services: [SERVICES]
   variables: { KIND: of the job }
   script:
     - echo "$KIND"
-    - ${ask}
+    - ASK
 
 compile:
   stage: build
@@ -201,4 +199,8 @@ alarm:
   when: on_failure
   script: ["false"]
 `;
+
+function pipeline(service: string | undefined): string {
+  const ask = service ? 'wget -q -O - http://hearth-test-service:8080/' : 'true';
+  return pipelineFile.replace('SERVICES', service ? `"${service}"` : '').replace('ASK', ask);
 }
