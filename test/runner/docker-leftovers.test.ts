@@ -4,6 +4,8 @@ import { DockerOptions } from '../../runner/executor/docker-options.ts';
 import { dockerTest, serviceImage, testImage } from '../support/docker.ts';
 import { dockerBuild, prepareRequest } from '../support/docker-build.ts';
 
+const nothing = { containers: 0, networks: 0, volumes: 0 };
+
 dockerTest('leftovers of this runner go, live builds and other runners stay', async (t, engine) => {
   const services = [await serviceImage()];
   const runnerId = `left-${process.pid}`;
@@ -12,7 +14,7 @@ dockerTest('leftovers of this runner go, live builds and other runners stay', as
   const foreign = await dockerBuild(t, { runnerId: `${runnerId}-other`, options: { services } });
   const executor = createDockerExecutor(DockerOptions.parse({}), runnerId);
   await executor.removeLeftovers(new Set([live.id]));
-  t.deepEqual(await countOf(engine, dead.id), { containers: 0, networks: 0, volumes: 0 });
+  t.deepEqual(await countOf(engine, dead.id), nothing);
   for (const build of [live, foreign]) {
     t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 1 });
   }
@@ -26,10 +28,47 @@ dockerTest('what an earlier process left under the same names gives way', async 
   t.teardown(() => lost.cleanUp());
   const environment = await executor.prepare(request);
   t.teardown(() => environment.cleanUp());
-  t.deepEqual(await countOf(engine, request.build.id), { containers: 3, networks: 1, volumes: 2 });
+  // Networks and volumes have names that never come again: the clean-up at the next start takes them.
+  t.deepEqual(await countOf(engine, request.build.id), { containers: 3, networks: 2, volumes: 2 });
 });
 
-dockerTest('a prepare that fails or is aborted leaves nothing', async (t, engine) => {
+dockerTest('a build has one network, and nothing is left of it when it has ended', async (t, engine) => {
+  const build = await dockerBuild(t);
+  t.deepEqual(await countOf(engine, build.id), { containers: 2, networks: 1, volumes: 1 });
+  await build.run('true');
+  await build.run('true', { kind: 'after_script' });
+  t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 1 });
+  await build.environment.cleanUp();
+  t.deepEqual(await countOf(engine, build.id), nothing);
+});
+
+dockerTest('nothing is left of a build whose script was aborted', async (t, engine) => {
+  const build = await dockerBuild(t);
+  const abort = new AbortController();
+  const onOutput = () => abort.abort(new Error('canceled'));
+  await t.throwsAsync(build.run('echo started; sleep 600', { signal: abort.signal, onOutput }));
+  await build.environment.cleanUp();
+  t.deepEqual(await countOf(engine, build.id), nothing);
+});
+
+dockerTest('a build that ends before its first script was run leaves nothing', async (t, engine) => {
+  const build = await dockerBuild(t);
+  await build.environment.cleanUp();
+  t.deepEqual(await countOf(engine, build.id), nothing);
+});
+
+dockerTest('a prepare that fails while the network is being made leaves nothing', async (t, engine) => {
+  const options = { image: 'hearth-test/missing:1', pull_policy: 'never' };
+  const executor = createDockerExecutor(DockerOptions.parse(options), 'fails');
+  const request = prepareRequest({});
+  const since = Date.now();
+  await t.throwsAsync(executor.prepare(request), { message: /missing:1 is not on the engine/ });
+  // One that the engine still makes would not show below.
+  t.deepEqual(await networkEvents(engine, request.slotName, since), ['create', 'destroy']);
+  t.deepEqual(await countOf(engine, request.build.id), nothing);
+});
+
+dockerTest('a prepare that is aborted leaves nothing', async (t, engine) => {
   const image = await testImage();
   const executor = createDockerExecutor(DockerOptions.parse({ image, pull_policy: 'never' }), 'fails');
   const abort = new AbortController();
@@ -38,7 +77,7 @@ dockerTest('a prepare that fails or is aborted leaves nothing', async (t, engine
     if (text.startsWith('Waiting')) abort.abort(new Error('canceled'));
   };
   await t.throwsAsync(executor.prepare({ ...request, notice }), { message: 'canceled' });
-  t.deepEqual(await countOf(engine, request.build.id), { containers: 0, networks: 0, volumes: 0 });
+  t.deepEqual(await countOf(engine, request.build.id), nothing);
 });
 
 dockerTest('a volume of the configuration outlives the builds of a slot', async (t, engine) => {
@@ -74,4 +113,19 @@ async function countOf(engine: Docker, buildId: number) {
 async function removeCache(engine: Docker): Promise<void> {
   const { Volumes } = await engine.listVolumes({ filters: { label: ['hearth.runner=cache'] } });
   for (const { Name } of Volumes ?? []) await engine.getVolume(Name).remove();
+}
+
+/** What has happened to the networks of a slot; `since` in milliseconds of the clock. */
+async function networkEvents(engine: Docker, slotName: string, since: number): Promise<string[]> {
+  const times = { since: since / 1000, until: Date.now() / 1000 };
+  const events = await engine.getEvents({ ...times, filters: { type: ['network'] } });
+  let lines = '';
+  for await (const chunk of events) lines += String(chunk);
+  const all: { Action: string; Actor: { Attributes: { name: string } } }[] = lines
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  return all
+    .filter(({ Actor }) => Actor.Attributes.name.startsWith(`hearth-${slotName}-`))
+    .map(({ Action }) => Action);
 }

@@ -122,24 +122,6 @@ dockerTest('the user of the image is kept, owns the sources and may write them',
   t.is(result.output, '1000\n1000:1000\na\nfile\n');
 });
 
-dockerTest('a job without services gets a network on which no other container answers', async (t, engine) => {
-  const build = await dockerBuild(t);
-  const other = await dockerBuild(t);
-  const running = other.run('nc -l -p 5000 -e echo & echo ready; wait', { onOutput: () => started() });
-  let started = () => {};
-  await new Promise<void>((resolve) => {
-    started = resolve;
-  });
-  const [container] = await engine.listContainers({
-    filters: { label: [`hearth.build=${other.id}`, 'hearth.role=build'] },
-  });
-  const address = Object.values(container?.NetworkSettings.Networks ?? {})[0]?.IPAddress;
-  const result = await build.run(`nc -w 2 ${address} 5000 </dev/null`);
-  t.not(result.exitCode, 0);
-  await other.environment.cleanUp();
-  t.is((await running).exitCode, 137);
-});
-
 dockerTest('an abort lets the script tidy up', async (t) => {
   const build = await dockerBuild(t);
   const abort = new AbortController();

@@ -2,14 +2,14 @@ import type Docker from 'dockerode';
 import type { BuildVariable } from '../../../shared/protocol/build.ts';
 import type { DockerOptions } from '../docker-options.ts';
 import { engineCall, statusOf } from './engine.ts';
-import type { Attachment } from './network.ts';
+import type { Place } from './network.ts';
 import { type BuildScope, buildsDir, objectName, persistentVolumeName, scopeLabels } from './scope.ts';
 
 export interface ContainerPlan {
   role: string;
   image: string;
   variables: BuildVariable[];
-  attachment: Attachment;
+  attachment: Place;
   /** Host names on a network that gives names. */
   aliases?: string[];
   command?: string[];

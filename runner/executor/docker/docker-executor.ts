@@ -9,11 +9,11 @@ import {
   createScriptContainer,
   DockerEnvironment,
   type DockerJob,
-  removeObjects,
 } from './environment.ts';
 import { assertAllowed, ensureImage } from './image.ts';
 import { launch } from './launch.ts';
 import { openNetwork } from './network.ts';
+import { plannedObjects, removeObjects } from './objects.ts';
 import { findLeftovers, removeAll } from './removal.ts';
 import { buildScope } from './scope.ts';
 import { assignAliases, type ServiceName } from './service-name.ts';
@@ -51,18 +51,19 @@ async function prepare(preparation: Preparation): Promise<JobEnvironment> {
   request.signal.throwIfAborted();
   const image = resolveImage(preparation);
   const services = await resolveServices(preparation);
-  await request.notice(`Using image ${image}.`);
-  const { Config: config } = await pullAll(preparation, image, services);
   const scope = buildScope(preparation);
-  const objects = { containers: new Set<string>(), networks: new Set<string>(), volumes: new Set<string>() };
+  const objects = plannedObjects(scope);
+  const attachment = openNetwork(scope);
   try {
-    const attachment = await openNetwork(scope, services.length > 0);
-    if (attachment.isOwn) objects.networks.add(attachment.network);
+    await request.notice(`Using image ${image}.`);
+    const { Config: config } = await pullAll(preparation, image, services);
     const user = options.user ?? config.User;
     const job = { scope, objects, attachment, image, user, graceMs: options.killGraceMs ?? 10_000 };
     const { script, files } = await makeContainers(job, services);
     return new DockerEnvironment(job, files, await launch(engine, script));
   } catch (error) {
+    // Until it is made it cannot be removed. When its making failed, that is the error already caught.
+    await attachment.ready.catch(() => undefined);
     await removeObjects(scope, objects).catch(() => undefined);
     throw error;
   }
@@ -73,18 +74,19 @@ interface JobContainers {
   files: Docker.Container;
 }
 
-/** The containers of the job are made while the services get ready. */
+/** The containers of the job are made while the network is, and while the services get ready. */
 async function makeContainers(job: DockerJob, services: ServiceName[]): Promise<JobContainers> {
   const { scope, objects, attachment, image } = job;
-  objects.volumes.add(scope.volumeName);
   const created = (id: string) => void objects.containers.add(id);
-  const [script, files, ready] = await Promise.allSettled([
+  const [script, files, network, ready] = await Promise.allSettled([
     createScriptContainer(job, 'build'),
     createFilesContainer(job),
+    attachment.ready,
     services.length > 0 && startServices({ scope, attachment, services, probeImage: image, created }),
   ]);
   if (script.status === 'rejected') throw script.reason;
   if (files.status === 'rejected') throw files.reason;
+  if (network.status === 'rejected') throw network.reason;
   if (ready.status === 'rejected') throw ready.reason;
   scope.request.signal.throwIfAborted();
   return { script: script.value, files: files.value };

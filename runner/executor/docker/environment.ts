@@ -6,18 +6,11 @@ import { exportRoot } from './archive-out.ts';
 import { createContainer } from './container.ts';
 import { type Launch, launch, scriptCommand } from './launch.ts';
 import type { Attachment } from './network.ts';
+import { type BuildObjects, removeObjects } from './objects.ts';
 import { containerOwner } from './owner.ts';
-import { removeAll } from './removal.ts';
 import { type BuildScope, buildsDir } from './scope.ts';
 import { runScript } from './script-run.ts';
 import { addParents, addTree, type Owner } from './sources.ts';
-
-/** Everything on the engine that belongs to one build. */
-export interface BuildObjects {
-  containers: Set<string>;
-  networks: Set<string>;
-  volumes: Set<string>;
-}
 
 export interface DockerJob {
   scope: BuildScope;
@@ -55,7 +48,7 @@ export async function createFilesContainer(job: DockerJob): Promise<Docker.Conta
     role: 'files',
     image: job.image,
     variables: [],
-    attachment: { network: 'none', hasAliases: false, isOwn: false },
+    attachment: { network: 'none', hasAliases: false },
     command: ['true'],
     keepsLog: false,
   });
@@ -133,16 +126,6 @@ export class DockerEnvironment implements JobEnvironment {
     this.owner ??= containerOwner(this.job.scope.engine, this.files, this.job.user);
     return this.owner;
   }
-}
-
-/** Removes what was made for a build and forgets it, so that a second call has nothing to do. */
-export async function removeObjects(scope: BuildScope, objects: BuildObjects): Promise<void> {
-  await removeAll(scope.engine, {
-    containers: [...objects.containers],
-    networks: [...objects.networks],
-    volumes: [...objects.volumes],
-  });
-  for (const set of [objects.containers, objects.networks, objects.volumes]) set.clear();
 }
 
 function ownVariables({ projectDir }: BuildScope): BuildVariable[] {

@@ -1,100 +1,87 @@
-import { type Engine, engineCall, statusOf } from './engine.ts';
-import { type BuildScope, objectName, scopeLabels } from './scope.ts';
+import type Docker from 'dockerode';
+import { ExecutorError } from '../executor-error.ts';
+import { type Engine, engineError, messageOf, statusOf } from './engine.ts';
+import { type BuildScope, scopeLabels } from './scope.ts';
 
 /** Where a container is attached. */
-export interface Attachment {
-  /** Id of a network, or a network mode of the engine. */
+export interface Place {
+  /** Name of a network, or a network mode of the engine. */
   network: string;
   /** False for networks on which the engine gives no names to containers. */
   hasAliases: boolean;
-  /** True when it was made for one build and goes with it. */
-  isOwn: boolean;
 }
 
-const isolatedName = 'hearth-isolated';
+export interface Attachment extends Place {
+  /** Fulfilled when containers may be started on it. They may be created before, which saves the time. */
+  ready: Promise<void>;
+}
 
 /**
- * The network of a build. With services it is a bridge made for this build. Without, making and removing one
- * would cost a quarter of a second for nothing: such builds share one network of the engine on which containers
- * cannot reach each other. A network mode of the configuration takes the place of both.
+ * Begins to make the network of a build: a bridge of its own, so that builds cannot reach each other and
+ * services go by their names. A network mode of the configuration takes its place.
  */
-export async function openNetwork(scope: BuildScope, hasServices: boolean): Promise<Attachment> {
-  const { engine, options } = scope;
-  if (options.network_mode) {
-    const hasAliases = !/^(default|bridge|host|none|container:.*)$/.test(options.network_mode);
-    return { network: options.network_mode, hasAliases, isOwn: false };
+export function openNetwork(scope: BuildScope): Attachment {
+  const { network_mode: mode } = scope.options;
+  if (mode) {
+    const hasAliases = !/^(default|bridge|host|none|container:.*)$/.test(mode);
+    return { network: mode, hasAliases, ready: Promise.resolve() };
   }
-  if (!hasServices) return { network: await isolatedNetwork(engine), hasAliases: false, isOwn: false };
-  return { network: await createBuildNetwork(scope), hasAliases: true, isOwn: true };
+  const ready = createBuildNetwork(scope);
+  // Looked at before the first container is started; a fault must not count as unhandled until then.
+  ready.catch(() => undefined);
+  return { network: scope.networkName, hasAliases: true, ready };
 }
 
-/** Name under which the network of a build is made; it may not exist. */
-export function buildNetworkName(scope: BuildScope): string {
-  return objectName(scope.request.slotName, 'network');
-}
-
-/** Removes the network of a build, with containers that are still on it. One that is not there is no fault. */
-export async function removeNetwork(engine: Engine, idOrName: string, signal?: AbortSignal): Promise<void> {
-  const network = engine.docker.getNetwork(idOrName);
+/**
+ * Removes the network of a build. One that is not there is no fault. Containers that others have put on it,
+ * such as a job that may use the engine, are taken off it and stay.
+ */
+export async function removeNetwork(engine: Engine, name: string, signal?: AbortSignal): Promise<void> {
+  const network = engine.docker.getNetwork(name);
   try {
     await network.remove({ abortSignal: signal });
   } catch (error) {
     if (statusOf(error) === 404) return;
     if (statusOf(error) !== 403) throw error;
-    const { Labels: labels = {} } = await network.inspect();
-    // By label: one that is just being started does not count as attached, but will be.
-    const label = ['runner', 'slot', 'build'].map((key) => `hearth.${key}=${labels[`hearth.${key}`]}`);
-    for (const { Id } of await engine.docker.listContainers({ all: true, filters: { label } })) {
-      await engine.docker.getContainer(Id).remove({ force: true, v: true });
-    }
-    await network.remove({ abortSignal: signal });
+    await disconnectAll(network, signal);
+    await network.remove({ abortSignal: signal }).catch(ignoreMissing);
   }
 }
 
-async function createBuildNetwork(scope: BuildScope): Promise<string> {
-  const { engine } = scope;
-  const settings = {
-    Name: buildNetworkName(scope),
-    Driver: 'bridge',
-    CheckDuplicate: true,
-    Labels: scopeLabels(scope, 'network'),
-  };
-  return await engineCall(engine, 'create the network of the build', async () => {
-    try {
-      return (await engine.docker.createNetwork(settings)).id;
-    } catch (error) {
-      if (statusOf(error) !== 409) throw error;
-      await removeNetwork(engine, settings.Name);
-      return (await engine.docker.createNetwork(settings)).id;
-    }
-  });
+async function disconnectAll(network: Docker.Network, abortSignal?: AbortSignal): Promise<void> {
+  const { Containers: attached = {} } = await network.inspect();
+  // By name: the engine also knows what a container that is gone has left on the network by its name.
+  for (const { Name: Container } of Object.values(attached)) {
+    await network.disconnect({ Container, Force: true, abortSignal }).catch(ignoreMissing);
+  }
 }
 
-async function isolatedNetwork(engine: Engine): Promise<string> {
-  return await engineCall(engine, `create the network ${isolatedName}`, async () => {
-    const existing = await findIsolated(engine);
-    if (existing) return existing;
-    try {
-      const network = await engine.docker.createNetwork({
-        Name: isolatedName,
-        Driver: 'bridge',
-        CheckDuplicate: true,
-        Labels: { 'hearth.role': 'isolated' },
-        Options: { 'com.docker.network.bridge.enable_icc': 'false' },
-      });
-      return network.id;
-    } catch (error) {
-      // Another build may have been faster.
-      const made = statusOf(error) === 409 ? await findIsolated(engine) : undefined;
-      if (made) return made;
-      throw error;
-    }
-  });
+function ignoreMissing(error: unknown): void {
+  if (statusOf(error) !== 404) throw error;
 }
 
-async function findIsolated(engine: Engine): Promise<string | undefined> {
-  const networks = await engine.docker.listNetworks({ filters: { name: [isolatedName] } });
-  // The filter of the engine also finds longer names. Two of the same name can only come from a race.
-  const exact = networks.filter((network) => network.Name === isolatedName).map((network) => network.Id);
-  return exact.sort()[0];
+/** A refusal to make a network as an ExecutorError; one for want of addresses says how to get some. */
+export function networkError(engine: Engine, error: unknown): unknown {
+  const fault = engineError(engine, 'create the network of the build', error);
+  // Engines have two wordings; both speak of address pools.
+  if (statusOf(error) === undefined || !/address pool/i.test(messageOf(error))) return fault;
+  const text =
+    `The Docker engine at ${engine.host} has no address range left for the network of this build. ` +
+    'Let fewer builds run at the same time, remove unused networks ("docker network prune"), ' +
+    'give the engine more ranges (default-address-pools in its daemon.json), ' +
+    `or set network_mode for this runner. The engine says: ${messageOf(error)}`;
+  return new ExecutorError('system', text, { cause: error });
+}
+
+async function createBuildNetwork(scope: BuildScope): Promise<void> {
+  const { engine, networkName: name } = scope;
+  try {
+    await engine.docker.createNetwork({
+      Name: name,
+      Driver: 'bridge',
+      Labels: scopeLabels(scope, 'network'),
+    });
+  } catch (error) {
+    throw networkError(engine, error);
+  }
 }

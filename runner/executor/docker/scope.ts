@@ -14,21 +14,25 @@ export interface BuildScope {
   projectDir: string;
   /** Holds `/builds`. Unique, so that no leftover of a crashed build is ever taken for it. */
   volumeName: string;
+  /** Unique too: the network of a crashed build must not be in the way. */
+  networkName: string;
 }
 
 /** Mount point of the volume of a build. */
 export const buildsDir = '/builds';
 
-export function buildScope(parts: Omit<BuildScope, 'projectDir' | 'volumeName'>): BuildScope {
+export function buildScope(parts: Omit<BuildScope, 'projectDir' | 'volumeName' | 'networkName'>): BuildScope {
   const suffix = randomBytes(4).toString('hex');
+  const nameOf = (role: string) => `${objectName(parts.request.slotName, role)}-${suffix}`;
   return {
     ...parts,
     projectDir: projectDirOf(parts.request.build),
-    volumeName: `${objectName(parts.request.slotName, 'builds')}-${suffix}`,
+    volumeName: nameOf('builds'),
+    networkName: nameOf('network'),
   };
 }
 
-/** Name of a container or network of a slot. */
+/** Name of a container of a slot; with a suffix, of what may exist more than once. */
 export function objectName(slotName: string, role: string): string {
   return `hearth-${slotName.replace(/[^a-zA-Z0-9_.-]/g, '-')}-${role}`;
 }

@@ -63,6 +63,7 @@ async function startService(set: ServiceSet, name: ServiceName, index: number): 
     keepsLog: true,
   });
   set.created(container.id);
+  await attachment.ready;
   await engineCall(scope.engine, `start service ${name.image}`, () => container.start());
   return { name, container };
 }
