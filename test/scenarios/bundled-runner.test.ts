@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { withWorkTrees } from '../support/git.ts';
-import { type Hearth, withHearth } from '../support/hearth.ts';
+import type { Hearth } from '../support/hearth.ts';
 import { processesAbout } from '../support/program.ts';
+import { withHearth } from '../support/with-hearth.ts';
 
 const trees = withWorkTrees();
 const hearths = withHearth();

@@ -4,8 +4,9 @@ import test, { type ExecutionContext } from 'ava';
 import { dockerTest, testImage } from '../support/docker.ts';
 import type { Build, Forge, Project } from '../support/forge.ts';
 import { withWorkTrees } from '../support/git.ts';
-import { type Hearth, withHearth } from '../support/hearth.ts';
+import type { Hearth } from '../support/hearth.ts';
 import { poll, processesAbout } from '../support/program.ts';
+import { withHearth } from '../support/with-hearth.ts';
 
 /** Milliseconds from the cancel to the end of everything that runs; a promise to users, not a measurement. */
 const promised = 5000;

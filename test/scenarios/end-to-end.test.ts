@@ -6,9 +6,11 @@ import type Docker from 'dockerode';
 import { dockerEngine, serviceImage, testImage } from '../support/docker.ts';
 import type { Build, Forge, Project } from '../support/forge.ts';
 import { withWorkTrees } from '../support/git.ts';
-import { copyOfProgram, type Hearth, withHearth } from '../support/hearth.ts';
+import { copyOfProgram, type Hearth } from '../support/hearth.ts';
 import { poll, processesAbout } from '../support/program.ts';
+import { withHearth } from '../support/with-hearth.ts';
 import { unzip } from '../support/zip.ts';
+import { greetingPipeline } from './greeting-pipeline.ts';
 
 const trees = withWorkTrees();
 const hearths = withHearth();
@@ -93,7 +95,10 @@ interface Scenario {
 async function runPipeline(t: ExecutionContext, { name, options, service }: Scenario) {
   const project = await forge.createProject(name);
   const tree = await trees.fresh();
-  const sha = await tree.commit({ '.gitlab-ci.yml': pipeline(service), 'name.txt': 'Ada\n' }, 'Say hello');
+  const sha = await tree.commit(
+    { '.gitlab-ci.yml': greetingPipeline(service), 'name.txt': 'Ada\n' },
+    'Say hello',
+  );
   await tree.git('push', '--quiet', forge.cloneUrl(project), 'master');
   t.deepEqual(states(await forge.builds(project)), ['compile pending', 'lint pending']);
   await hearth.addRunner({ name, token: project.runners_token, options });
@@ -129,78 +134,4 @@ async function assertTraces(
 
 function states(builds: Build[]): string[] {
   return builds.map(({ name, status }) => `${name} ${status}`);
-}
-
-/** Order in the file is not the order of the stages; the words in capitals are filled in. */
-const pipelineFile = `
-stages: [build, test, deliver]
-variables:
-  GREETING: Hello
-  KIND: of all
-before_script:
-  - echo "before $CI_BUILD_NAME"
-after_script:
-  - 'echo "after $CI_BUILD_NAME: $CI_JOB_STATUS"'
-
-# The order in the file is not the order of the stages.
-deliver:
-  stage: deliver
-  tags: [box]
-  dependencies: [compile]
-  script:
-    - cat out/deep/greeting.txt
-    - test -e out/empty.txt
-    - wget -q -O - http://hearth-test-service:8080/ || echo no service out here
-
-unit:
-  stage: test
-  tags: [box]
-  services: [SERVICES]
-  variables: { KIND: of the job }
-  script:
-    - echo "$KIND"
-    - ASK
-
-compile:
-  stage: build
-  tags: [box]
-  script:
-    - mkdir -p out/deep
-    - echo "$GREETING, $(cat name.txt), from $CI_BUILD_REF of $CI_COMMIT_REF_NAME" > out/deep/greeting.txt
-    - touch out/empty.txt other.txt
-    - echo "my token is $CI_BUILD_TOKEN"
-  artifacts:
-    paths: [out/]
-
-lint:
-  stage: build
-  tags: [box]
-  allow_failure: true
-  script:
-    - echo linting
-    - exit 3
-    - echo never reached
-
-release:
-  stage: deliver
-  tags: [box]
-  only: [tags]
-  script: ["false"]
-
-branches but master:
-  stage: build
-  tags: [box]
-  except: [master]
-  script: ["false"]
-
-alarm:
-  stage: deliver
-  tags: [box]
-  when: on_failure
-  script: ["false"]
-`;
-
-function pipeline(service: string | undefined): string {
-  const ask = service ? 'wget -q -O - http://hearth-test-service:8080/' : 'true';
-  return pipelineFile.replace('SERVICES', service ? `"${service}"` : '').replace('ASK', ask);
 }

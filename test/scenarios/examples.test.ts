@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { Build, Forge, Project } from '../support/forge.ts';
 import { type WorkTree, withWorkTrees } from '../support/git.ts';
-import { withHearth } from '../support/hearth.ts';
+import { withHearth } from '../support/with-hearth.ts';
 import { unzip } from '../support/zip.ts';
 
 interface Example {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { withWorkTrees } from '../support/git.ts';
-import { withHearth } from '../support/hearth.ts';
+import { withHearth } from '../support/with-hearth.ts';
 
 const jobCount = 20;
 const runnerNames = ['one', 'two', 'three'];

@@ -5,8 +5,9 @@ import test from 'ava';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/postgres/embedded.ts';
 import { Forge, type Project } from '../support/forge.ts';
 import { withWorkTrees } from '../support/git.ts';
-import { type Hearth, withHearth } from '../support/hearth.ts';
+import type { Hearth } from '../support/hearth.ts';
 import { poll } from '../support/program.ts';
+import { withHearth } from '../support/with-hearth.ts';
 
 /** Milliseconds. A runner that nobody wakes is answered later than that, when its server looks again by itself. */
 const wakeLimit = 10_000;

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
 import { Forge } from './forge.ts';
-import { Program, processesAbout, runProgram } from './program.ts';
+import { Program, runProgram } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -108,7 +106,7 @@ export class Hearth {
     await gone;
   }
 
-  /** @returns exit codes of the runners and of the server, unless that was killed. */
+  /** Safe to call twice. @returns exit codes of the runners and of the server, unless that was killed. */
   async stop(): Promise<(number | null)[]> {
     const codes = await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     if (this.server.child.signalCode === 'SIGKILL') return codes;
@@ -129,52 +127,6 @@ export class Hearth {
       args: [program, ...args],
     });
   }
-}
-
-/**
- * Starts the servers of one test file. After its tests they are stopped, which must go well and leave no process.
- * What they logged is shown with each test that fails.
- */
-export function withHearth(): {
-  start(options?: HearthOptions & { folder?: string }): Promise<Hearth>;
-  /** A new folder that goes after the tests. */
-  folder(): Promise<string>;
-  /** Does something once the servers are stopped. */
-  later(step: () => Promise<void>): void;
-} {
-  const all: Hearth[] = [];
-  const steps: (() => Promise<void>)[] = [];
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'hearth-s-')));
-  test.afterEach.always((t) => {
-    if (!t.passed) for (const hearth of all) t.log(hearth.log());
-  });
-  test.after.always(async (t) => {
-    for (const hearth of all.reverse()) await assertStops(t, hearth);
-    for (const step of steps) await step();
-    t.deepEqual(await processesAbout(root), []);
-    await rm(root, { recursive: true, force: true });
-  });
-  const folder = () => mkdtemp(join(root, 'h-'));
-  return {
-    folder,
-    later: (step) => void steps.push(step),
-    async start({ folder: given, ...options } = {}) {
-      const hearth = new Hearth(given ?? (await folder()), options);
-      all.push(hearth);
-      await hearth.started();
-      return hearth;
-    },
-  };
-}
-
-/** Stopping a second time does nothing and gives the same codes. */
-async function assertStops(t: ExecutionContext, hearth: Hearth): Promise<void> {
-  const codes = await hearth.stop();
-  const isClean = t.deepEqual(
-    codes,
-    codes.map(() => 0),
-  );
-  if (!isClean) t.log(hearth.log());
 }
 
 /** Copies the program as a clone of it would be, with what is not committed yet. */
