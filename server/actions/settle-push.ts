@@ -2,6 +2,7 @@ import { readRefName } from '../../shared/ref-kind.ts';
 import type { RefChange } from '../entities/push.ts';
 import { checkRefName, zeroSha } from '../git/ref-name.ts';
 import { wereApplied } from '../git/reflog.ts';
+import { readRef } from '../git/refs.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaleLocks } from '../git/stale-locks.ts';
@@ -108,10 +109,13 @@ interface Consequences {
 async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<void> {
   if (applied.length === 0) return;
   await chooseDefaultBranch(work, { push, dir, applied });
+  const makesRefs = applied.some((change) => change.oldSha === zeroSha);
+  const { default_branch } = push;
+  const trunk = makesRefs && default_branch ? await readRef(dir, `refs/heads/${default_branch}`) : null;
   let pipelines = 0;
   for (const change of applied) {
     if (!readRefName(change.ref)) continue;
-    await writePushEvent(work, { push, dir, change });
+    await writePushEvent(work, { push, dir, change, trunk });
     if (change.newSha === zeroSha || !push.builds_enabled) continue;
     pipelines += 1;
     if (pipelines <= pipelinesPerPush) await startPipeline(work, { push, dir, change });

@@ -4,7 +4,6 @@ import type { Commit } from '../git/commit.ts';
 import { GitError } from '../git/errors.ts';
 import { commitsBetween } from '../git/history.ts';
 import { zeroSha } from '../git/ref-name.ts';
-import { readRef } from '../git/refs.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import type { PushRow } from './settle-push.ts';
@@ -15,6 +14,8 @@ interface MovedRef {
   push: PushRow;
   dir: string;
   change: RefChange;
+  /** Commit of the default branch; null without one. */
+  trunk: string | null;
 }
 
 /** Writes the event of one ref that a push moved, once however often it is called. */
@@ -69,7 +70,7 @@ async function broughtCommits(work: Work, moved: MovedRef): Promise<Brought> {
   const isBranch = readRefName(change.ref)?.isTag === false;
   if (!isBranch || change.newSha === zeroSha) return { total: 0, commits: [] };
   try {
-    const oldSha = await startOf(moved);
+    const oldSha = startOf(moved);
     return await commitsBetween(work.objects, { dir, oldSha, newSha: change.newSha, limit: shownCommits });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
@@ -80,10 +81,9 @@ async function broughtCommits(work: Work, moved: MovedRef): Promise<Brought> {
 }
 
 /** A new branch starts where it left the default one, which shows the commits before that already. */
-async function startOf({ push, dir, change }: MovedRef): Promise<string> {
-  if (change.oldSha !== zeroSha || push.default_branch === null) return change.oldSha;
-  const trunk = `refs/heads/${push.default_branch}`;
-  return change.ref === trunk ? zeroSha : ((await readRef(dir, trunk)) ?? zeroSha);
+function startOf({ push, change, trunk }: MovedRef): string {
+  const isTrunk = change.ref === `refs/heads/${push.default_branch}`;
+  return change.oldSha === zeroSha && trunk !== null && !isTrunk ? trunk : change.oldSha;
 }
 
 /** PostgreSQL keeps neither NUL nor half of a surrogate pair in its JSON. */
