@@ -212,6 +212,7 @@ export class Make {
       ...given.columns,
     });
     await sql(this.#work.em, 'insert into traces (build_id) values ($1)', [id]);
+    await this.#knowTags(id);
     if (status === 'pending') await this.#queue(id);
     return { id, pipelineId, jobId, token: this.#work.secrets.buildToken(id) };
   }
@@ -235,13 +236,17 @@ export class Make {
     });
   }
 
-  async #queue(buildId: number): Promise<void> {
+  /** A build that runs was once in the queue. */
+  async #knowTags(buildId: number): Promise<void> {
     await sql(
       this.#work.em,
       `insert into tag_sets (tags) select j.tags from builds b join pipeline_jobs j on j.id = b.job_id
        where b.id = $1 on conflict do nothing`,
       [buildId],
     );
+  }
+
+  async #queue(buildId: number): Promise<void> {
     await sql(
       this.#work.em,
       `insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
