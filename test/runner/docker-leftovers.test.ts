@@ -16,7 +16,7 @@ dockerTest('leftovers of this runner go, live builds and other runners stay', as
   await executor.removeLeftovers(new Set([live.id]));
   t.deepEqual(await countOf(engine, dead.id), nothing);
   for (const build of [live, foreign]) {
-    t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 1 });
+    t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 2 });
   }
 });
 
@@ -29,15 +29,15 @@ dockerTest('what an earlier process left under the same names gives way', async 
   const environment = await executor.prepare(request);
   t.teardown(() => environment.cleanUp());
   // Networks and volumes have names that never come again: the clean-up at the next start takes them.
-  t.deepEqual(await countOf(engine, request.build.id), { containers: 3, networks: 2, volumes: 2 });
+  t.deepEqual(await countOf(engine, request.build.id), { containers: 3, networks: 2, volumes: 4 });
 });
 
 dockerTest('a build has one network, and nothing is left of it when it has ended', async (t, engine) => {
   const build = await dockerBuild(t);
-  t.deepEqual(await countOf(engine, build.id), { containers: 2, networks: 1, volumes: 1 });
+  t.deepEqual(await countOf(engine, build.id), { containers: 2, networks: 1, volumes: 2 });
   await build.run('true');
   await build.run('true', { kind: 'after_script' });
-  t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 1 });
+  t.deepEqual(await countOf(engine, build.id), { containers: 3, networks: 1, volumes: 2 });
   await build.environment.cleanUp();
   t.deepEqual(await countOf(engine, build.id), nothing);
 });

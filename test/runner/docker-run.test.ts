@@ -85,6 +85,13 @@ dockerTest('the after_script runs in a new container on the same files', async (
   t.regex(result.output, /^kept\n.*No such file/);
 });
 
+dockerTest('a script that puts something in its own place does not stop the after_script', async (t) => {
+  const build = await dockerBuild(t);
+  const tamper = 'rm /hearth/script; mkdir -p /hearth/script/full';
+  t.is((await build.run(tamper)).exitCode, 0);
+  t.is((await build.run('echo after', { kind: 'after_script' })).output, 'after\n');
+});
+
 dockerTest('limits, security and labels are set on the container', async (t, engine) => {
   const docker = { memory: '64m', cpus: 0.5, pids_limit: 100, shm_size: '8m', cap_drop: ['NET_RAW'] };
   const build = await dockerBuild(t, { docker, runnerId: `limits-${process.pid}` });

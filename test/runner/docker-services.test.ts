@@ -30,10 +30,15 @@ dockerTest('a service gets the public variables only', async (t, engine) => {
   const build = await dockerBuild(t, { variables, options: { services: [await serviceImage()] } });
   const label = [`hearth.build=${build.id}`, 'hearth.role=service-0'];
   const [container] = await engine.listContainers({ filters: { label } });
-  const { Config: config } = await engine.getContainer(container?.Id ?? '').inspect();
+  const { Config: config, Mounts: mounts } = await engine.getContainer(container?.Id ?? '').inspect();
   t.deepEqual(
     config.Env.filter((entry) => !entry.startsWith('PATH=')),
     ['SHOWN=1'],
+  );
+  // The volume with the scripts, which set all variables, is not among them.
+  t.deepEqual(
+    mounts.map((mount) => mount.Destination),
+    ['/builds'],
   );
 });
 

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { type Engine, engineCall, messageOf, statusOf } from './engine.ts';
+import { scriptDir } from './scope.ts';
 
 /** A container that is being started and will wait for its script. */
 export interface Launch {
@@ -11,8 +12,8 @@ export interface Launch {
   fault: Promise<string | null>;
 }
 
-/** Lies outside of the project directory, where the job might archive it. */
-export const scriptName = 'hearth-script';
+/** In its own directory of every container that runs a script. */
+export const scriptName = 'script';
 
 const goWord = 'hearth-go';
 
@@ -25,10 +26,10 @@ until [ "$word" = ${goWord} ]; do read -r word || exit 1; done
 exec </dev/null
 for shell in bash sh; do
   for directory in /usr/local/bin /usr/bin /bin; do
-    [ -x "$directory/$shell" ] && exec "$directory/$shell" /${scriptName}
+    [ -x "$directory/$shell" ] && exec "$directory/$shell" ${scriptDir}/${scriptName}
   done
 done
-exec sh /${scriptName}`;
+exec sh ${scriptDir}/${scriptName}`;
 
 /** Command of every container that runs a script. */
 export const scriptCommand = ['sh', '-c', waitAndRun];

@@ -8,12 +8,12 @@ export interface BuildObjects {
   volumes: Set<string>;
 }
 
-/** What a build will make under names that are known beforehand. The first container makes the volume. */
-export function plannedObjects({ volumeName, networkName, options }: BuildScope): BuildObjects {
+/** What a build will make under names that are known beforehand. The first container makes the volumes. */
+export function plannedObjects(scope: BuildScope): BuildObjects {
   return {
     containers: new Set(),
-    networks: new Set(options.network_mode ? [] : [networkName]),
-    volumes: new Set([volumeName]),
+    networks: new Set(scope.options.network_mode ? [] : [scope.networkName]),
+    volumes: new Set([scope.volumeName, scope.scriptVolumeName]),
   };
 }
 

@@ -14,6 +14,8 @@ export interface BuildScope {
   projectDir: string;
   /** Holds `/builds`. Unique, so that no leftover of a crashed build is ever taken for it. */
   volumeName: string;
+  /** Holds the scripts, with all variables, so services do not get it. */
+  scriptVolumeName: string;
   /** Unique too: the network of a crashed build must not be in the way. */
   networkName: string;
 }
@@ -21,13 +23,19 @@ export interface BuildScope {
 /** Mount point of the volume of a build. */
 export const buildsDir = '/builds';
 
-export function buildScope(parts: Omit<BuildScope, 'projectDir' | 'volumeName' | 'networkName'>): BuildScope {
+/** Mount point of the scripts. Lies outside of the project directory, where the job might archive it. */
+export const scriptDir = '/hearth';
+
+type OwnNames = 'projectDir' | 'volumeName' | 'scriptVolumeName' | 'networkName';
+
+export function buildScope(parts: Omit<BuildScope, OwnNames>): BuildScope {
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (role: string) => `${objectName(parts.request.slotName, role)}-${suffix}`;
   return {
     ...parts,
     projectDir: projectDirOf(parts.request.build),
     volumeName: nameOf('builds'),
+    scriptVolumeName: nameOf('scripts'),
     networkName: nameOf('network'),
   };
 }

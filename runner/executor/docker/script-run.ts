@@ -6,11 +6,14 @@ import { putEntries } from './archive-in.ts';
 import { type Engine, engineCall, engineError } from './engine.ts';
 import { FrameReader } from './frames.ts';
 import { type Launch, scriptName, sendGo } from './launch.ts';
+import { scriptDir } from './scope.ts';
 import { stopContainer } from './stop.ts';
 
 export interface ScriptPlace {
   engine: Engine;
   launch: Launch;
+  /** Takes the script while the other container is being started. */
+  files: Docker.Container;
   /** Between TERM and KILL of an abort. */
   graceMs: number;
 }
@@ -21,12 +24,11 @@ const noShell = 'This image cannot run the job: it has no shell (sh), or its ent
 export async function runScript(place: ScriptPlace, run: ScriptRun): Promise<RunResult> {
   const { engine, launch } = place;
   try {
-    const fault = await launch.fault;
+    const [fault] = await Promise.all([launch.fault, putScript(place, run)]);
     if (fault !== null) {
       await run.output(Buffer.from(`${noShell}: ${fault}\n`));
       return { exitCode: 1 };
     }
-    await putScript(engine, launch.container, run);
     run.signal.throwIfAborted();
     sendGo(launch);
     return await engineCall(engine, 'run the script', () => supervise(place, run));
@@ -36,14 +38,13 @@ export async function runScript(place: ScriptPlace, run: ScriptRun): Promise<Run
 }
 
 async function putScript(
-  engine: Engine,
-  container: Docker.Container,
+  { engine, files: container }: ScriptPlace,
   { script, signal }: ScriptRun,
 ): Promise<void> {
   await putEntries({
     engine,
     container,
-    path: '/',
+    path: scriptDir,
     signal,
     fill: (add) => add({ name: scriptName, type: 'file', mode: 0o555 }, Buffer.from(script)),
   });
