@@ -1,10 +1,7 @@
-import { readdir } from 'node:fs/promises';
-import { request } from 'node:http';
-import { join } from 'node:path';
 import test from 'ava';
 import { rootToken, withApp } from '../support/app.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FormPart, form, rawHttp } from '../support/raw-http.ts';
+import { blobsOf, zip } from '../support/artifact-files.ts';
+import { form, rawHttp } from '../support/raw-http.ts';
 import { type RunningBuild, runningBuild } from '../support/running-build.ts';
 
 const holder = withApp({ poolSize: 3 });
@@ -13,22 +10,8 @@ interface Uploaded {
   artifacts_file: { filename: string; size: number } | null;
 }
 
-function zip(content: FormPart['content'], filename = 'artifacts.zip'): FormPart {
-  return { name: 'file', filename, content };
-}
-
 function download({ build }: RunningBuild, headers: Record<string, string> = { 'BUILD-TOKEN': build.token }) {
   return rawHttp(`${holder.app.url}/ci/api/v1/builds/${build.id}/artifacts`, 'GET', { headers });
-}
-
-/** Every file of the blob folder, the half-written ones too. */
-async function blobs(): Promise<string[]> {
-  const root = join(holder.app.services.repositoriesDir, '../blobs');
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
 }
 
 async function expiry({ build }: RunningBuild): Promise<number | null> {
@@ -37,10 +20,6 @@ async function expiry({ build }: RunningBuild): Promise<number | null> {
     [build.id],
   );
   return row?.left ?? null;
-}
-
-async function setLimit(megabytes: number): Promise<void> {
-  await holder.app.rows('update settings set max_artifacts_size = $1', [megabytes]);
 }
 
 test.serial('what was uploaded is downloaded byte by byte, by runners and by users', async (t) => {
@@ -70,11 +49,11 @@ test.serial('a second upload replaces the first, whose bytes go', async (t) => {
   const calls = await runningBuild(holder.app);
   await calls.upload(form([zip('first')]));
   await holder.app.runAllTasks();
-  const before = await blobs();
+  const before = await blobsOf(holder.app);
   await calls.upload(form([zip('the second', 'b.zip')]));
   t.is((await download(calls)).text, 'the second');
   await holder.app.runAllTasks();
-  t.is((await blobs()).length, before.length);
+  t.is((await blobsOf(holder.app)).length, before.length);
   t.is((await download(calls)).text, 'the second');
 });
 
@@ -88,7 +67,7 @@ test.serial('the token may come in the header, the query, or a field before the 
     t.is((await calls.upload(form([zip('x')]), { headers: none, query: `?token=${token}` })).status, 201);
     t.is((await calls.upload(form([zip('x')]), { headers: { 'Build-Token': token } })).status, 201);
   }
-  const before = await blobs();
+  const before = await blobsOf(holder.app);
   const refused = [
     await calls.upload(form([zip('x')]), { headers: none }),
     await calls.upload(form([{ name: 'token', content: 'wrong' }, zip('x')]), { headers: none }),
@@ -98,7 +77,7 @@ test.serial('the token may come in the header, the query, or a field before the 
     await calls.upload(form([{ name: 'token', content: 'wrong' }]), { headers: none }),
   ];
   for (const answer of refused) t.is(answer.status, 403);
-  t.deepEqual(await blobs(), before);
+  t.deepEqual(await blobsOf(holder.app), before);
 });
 
 test.serial('no file, a file of another name, no form: 400, and what was there stays', async (t) => {
@@ -166,67 +145,6 @@ test.serial('an erased build takes no artifacts and has none', async (t) => {
   t.is((await download(calls)).status, 404);
 });
 
-test.serial(
-  'a build that ends while its upload is on the way is refused, and nothing is left of it',
-  async (t) => {
-    const calls = await runningBuild(holder.app);
-    const before = await blobs();
-    async function* content() {
-      yield Buffer.alloc(100_000);
-      await eventually(async () => (await blobs()).length > before.length);
-      await calls.act('cancel');
-      yield Buffer.alloc(100_000);
-    }
-    t.is((await calls.upload(form([zip(content())]))).status, 403);
-    t.deepEqual(await blobs(), before);
-  },
-);
-
-test.serial('the limit: one byte below is stored, at the limit it is 413 and nothing is left', async (t) => {
-  const calls = await runningBuild(holder.app);
-  await setLimit(1);
-  const before = await blobs();
-  t.is((await calls.upload(form([zip(Buffer.alloc(1024 * 1024))]))).status, 413);
-  t.deepEqual(await blobs(), before);
-  t.is((await calls.upload(form([zip(Buffer.alloc(1024 * 1024 - 1))]))).status, 201);
-  await setLimit(100);
-});
-
-test.serial(
-  'a much too large upload is answered before its end, to senders that stop and that go on',
-  async (t) => {
-    await setLimit(1);
-    const calls = await runningBuild(holder.app);
-    const before = await blobs();
-    const full = await calls.upload(form([zip(Buffer.alloc(40 * 1024 * 1024))]));
-    t.is(full.status, 413);
-    t.deepEqual(full.json, { message: '413 Request Entity Too Large' });
-    // One that never ends by itself: only an early answer ends it.
-    const sender = request(`${holder.app.url}/ci/api/v1/builds/${calls.build.id}/artifacts`, {
-      method: 'POST',
-      agent: false,
-      headers: {
-        'Build-Token': calls.build.token,
-        'Content-Type': 'multipart/form-data; boundary=form-boundary-1',
-        'Transfer-Encoding': 'chunked',
-      },
-    });
-    sender.on('error', () => undefined);
-    const status = new Promise((resolve) => {
-      sender.on('response', (response) => resolve(response.statusCode));
-    });
-    sender.write(
-      '--form-boundary-1\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n' +
-        'Content-Type: application/octet-stream\r\n\r\n',
-    );
-    sender.write(Buffer.alloc(2 * 1024 * 1024));
-    t.is(await status, 413);
-    sender.destroy();
-    t.deepEqual(await blobs(), before);
-    await setLimit(100);
-  },
-);
-
 test.serial('the time to live follows what people write, in query or field; the query wins', async (t) => {
   const calls = await runningBuild(holder.app);
   const day = 86_400;
@@ -259,14 +177,14 @@ test.serial('the time to live follows what people write, in query or field; the 
 test.serial('a time to live that nobody understands is refused before anything is stored', async (t) => {
   const calls = await runningBuild(holder.app);
   await calls.upload(form([zip('kept')]));
-  const before = await blobs();
+  const before = await blobsOf(holder.app);
   for (const text of ['soon', '7 parsecs', '20000 years', 'x'.repeat(300)]) {
     const query = `?expire_in=${encodeURIComponent(text)}`;
     t.is((await calls.upload(form([zip('x')]), { query })).status, 400, text);
     const parts = [{ name: 'expire_in', content: text }, zip('x')];
     t.is((await calls.upload(form(parts))).status, 400, `${text} as a field`);
   }
-  t.deepEqual(await blobs(), before);
+  t.deepEqual(await blobsOf(holder.app), before);
   t.is((await download(calls)).text, 'kept');
 });
 
@@ -287,7 +205,7 @@ test.serial('expired artifacts are gone at once', async (t) => {
 test.serial('artifacts are deleted with their bytes; deleting none is fine', async (t) => {
   const calls = await runningBuild(holder.app);
   await holder.app.runAllTasks();
-  const before = await blobs();
+  const before = await blobsOf(holder.app);
   await calls.upload(form([zip('x')]));
   const url = `${holder.app.url}/ci/api/v1/builds/${calls.build.id}/artifacts`;
   for (let round = 0; round < 2; round += 1) {
@@ -295,7 +213,7 @@ test.serial('artifacts are deleted with their bytes; deleting none is fine', asy
     t.is(answer.status, 200);
     await holder.app.runAllTasks();
     t.is((await download(calls)).status, 404);
-    t.deepEqual(await blobs(), before);
+    t.deepEqual(await blobsOf(holder.app), before);
   }
 });
 
@@ -316,81 +234,5 @@ test.serial('names of files are reduced to what means nothing to a path or a hea
     t.is((answer.json as Uploaded).artifacts_file?.filename, stored, given);
     t.true((await download(calls)).headers['content-disposition']?.endsWith(`filename="${stored}"`), given);
   }
-  for (const path of await blobs()) t.false(path.includes('passwd'));
-});
-
-test.serial('an upload that breaks off leaves nothing, wherever it does', async (t) => {
-  const calls = await runningBuild(holder.app);
-  await calls.upload(form([zip('kept')]));
-  const before = await blobs();
-  const head = '--form-boundary-1\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n';
-  const beginnings: [string, Buffer, boolean][] = [
-    ['in the head', Buffer.from(head), false],
-    ['in the file', Buffer.concat([Buffer.from(`${head}\r\n`), Buffer.alloc(300_000)]), true],
-  ];
-  for (const [point, beginning, isFile] of beginnings) {
-    const seen = holder.app.logLines.length;
-    const sender = request(`${holder.app.url}/ci/api/v1/builds/${calls.build.id}/artifacts`, {
-      method: 'POST',
-      agent: false,
-      headers: {
-        'Build-Token': calls.build.token,
-        'Content-Type': 'multipart/form-data; boundary=form-boundary-1',
-        'Transfer-Encoding': 'chunked',
-      },
-    });
-    sender.on('error', () => undefined);
-    await new Promise<void>((resolve) => sender.write(beginning, () => resolve()));
-    if (isFile) await eventually(async () => (await blobs()).length > before.length);
-    sender.destroy();
-    const path = `/builds/${calls.build.id}/artifacts`;
-    await eventually(() => holder.app.logLines.slice(seen).some((line) => line.includes(path)));
-    t.deepEqual(await blobs(), before, point);
-  }
-  // A body that ends properly, but in the middle of the form.
-  t.is((await calls.upload(`${head}\r\nhalf of the file`)).status, 400);
-  t.is((await calls.upload(head)).status, 400);
-  t.deepEqual(await blobs(), before);
-  t.is((await download(calls)).text, 'kept');
-});
-
-test.serial('200 MB go up and down without being held in memory', async (t) => {
-  await setLimit(300);
-  const calls = await runningBuild(holder.app);
-  const chunk = Buffer.alloc(1024 * 1024, 'x');
-  let peak = 0;
-  const note = () => {
-    const { external, arrayBuffers } = process.memoryUsage();
-    peak = Math.max(peak, external + arrayBuffers);
-  };
-  note();
-  const atFirst = peak;
-  async function* content() {
-    for (let index = 0; index < 200; index += 1) {
-      note();
-      yield chunk;
-    }
-  }
-  const answer = await calls.upload(form([zip(content())]));
-  t.is((answer.json as Uploaded).artifacts_file?.size, 200 * 1024 * 1024);
-  let size = 0;
-  await new Promise<void>((resolve, reject) => {
-    request(`${holder.app.url}/ci/api/v1/builds/${calls.build.id}/artifacts`, {
-      agent: false,
-      headers: { 'Build-Token': calls.build.token },
-    })
-      .on('error', reject)
-      .on('response', (response) => {
-        response.on('data', (data: Buffer) => {
-          size += data.length;
-          note();
-        });
-        response.on('end', resolve);
-        response.on('error', reject);
-      })
-      .end();
-  });
-  t.is(size, 200 * 1024 * 1024);
-  t.true(peak - atFirst < 100 * 1024 * 1024, `grew by ${Math.round((peak - atFirst) / 1024 / 1024)} MiB`);
-  await setLimit(100);
+  for (const path of await blobsOf(holder.app)) t.false(path.includes('passwd'));
 });
