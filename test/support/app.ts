@@ -154,7 +154,10 @@ async function testServices(
 }
 
 function taskRunner(services: Services, pool: pg.Pool): Pick<TestApp, 'runTasks' | 'runAllTasks'> {
-  const onLoss = (err: Error) => services.log.error({ err }, 'a connection of the test was lost');
+  const onLoss = (err: Error) => {
+    // Connections that are saying goodbye may be cut off by the drop of their database.
+    if (!pool.ending) services.log.error({ err }, 'a connection of the test was lost');
+  };
   pool.on('error', onLoss);
   pool.on('connect', (client) => client.on('error', onLoss));
   const runTasks = () =>
