@@ -9,6 +9,7 @@ const uniqueAttributes: Record<string, string[]> = {
   namespaces_path_key: ['path'],
   projects_namespace_path_key: ['name', 'path'],
   projects_namespace_name_key: ['name', 'path'],
+  ci_variables_project_id_key_key: ['key'],
 };
 
 /** Classes of SQLSTATE with which PostgreSQL says that it is going away, starting, or full. */

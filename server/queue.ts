@@ -4,6 +4,9 @@ import { sql } from './sql.ts';
 /** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
 export interface TaskPayloads {
   archive_trace: { buildId: number };
+  end_lost_builds: Record<string, never>;
+  expire_artifacts: Record<string, never>;
+  measure_coverage: { buildId: number };
   remove_blob: { key: string };
   settle_push: { pushId: number };
 }

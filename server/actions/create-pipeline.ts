@@ -26,8 +26,13 @@ export interface PipelineRequest {
   sha: string;
   beforeSha: string;
   userId: number | null;
-  pushId: number;
+  cause: PipelineCause;
 }
+
+/** Why a pipeline starts. A push starts at most one per ref; every call of a trigger a new one. */
+export type PipelineCause =
+  | { kind: 'push'; pushId: number }
+  | { kind: 'trigger'; triggerId: number; variables: Record<string, string> | null };
 
 interface Plan {
   status: 'pending' | 'skipped' | 'failed';
@@ -38,18 +43,20 @@ interface Plan {
 /**
  * Reads the configuration at the pushed commit and starts its first builds. Without a configuration, or with
  * none of its jobs meant for this ref, nothing is made. Doing it twice for one push and ref makes one pipeline.
+ *
+ * @returns id of the new pipeline, if builds come of it.
  */
-export async function createPipeline(work: Work, request: PipelineRequest): Promise<void> {
+export async function createPipeline(work: Work, request: PipelineRequest): Promise<number | null> {
   const dir = repositoryDir(work.repositoriesDir, request.project.id);
   const commit = await readCommit(work, dir, request);
-  if (!commit) return;
-  const plan = await makePlan(work, dir, { request, commit });
-  if (!plan) return;
+  const plan = commit && (await makePlan(work, dir, { request, commit }));
+  if (!commit || !plan) return null;
   await keepAround(dir, request.sha);
   const id = await insertPipeline(work, { request, commit, plan });
-  if (id === null || plan.jobs.length === 0) return;
+  if (id === null || plan.jobs.length === 0) return null;
   await insertJobs(work, id, plan.jobs);
   await progressPipeline(work, id, request.userId);
+  return id;
 }
 
 /** @returns null for a commit that is not there, or too large to be an honest one. */
@@ -75,12 +82,14 @@ async function makePlan(
 ): Promise<Plan | null> {
   const file = await readConfig(work, dir, request.sha);
   if (file === null) return null;
-  if (skipMarker(commit.message)) return { status: 'skipped', yamlErrors: null, jobs: [] };
+  const isTriggered = request.cause.kind === 'trigger';
+  if (!isTriggered && skipMarker(commit.message)) return { status: 'skipped', yamlErrors: null, jobs: [] };
   if (file === 'too large') return failed(`${configFile} is larger than ${configLimit} bytes`);
   const parsed = parseCiConfig(file.text);
   if ('errors' in parsed) return failed(parsed.errors.map(formatProblem).join('\n'));
   const { ref, isTag, project } = request;
-  const jobs = jobsForRef(parsed.config, { ref, tag: isTag, trigger: false, projectPath: project.fullPath });
+  const context = { ref, tag: isTag, trigger: isTriggered, projectPath: project.fullPath };
+  const jobs = jobsForRef(parsed.config, context);
   if (jobs.length === 0) return null;
   if (!isStorable(jobs)) return failed(`${configFile}: texts must not hold NUL or half characters`);
   return { status: 'pending', yamlErrors: null, jobs };
@@ -115,16 +124,18 @@ async function insertPipeline(
     authorEmail: storable(commit.authorEmail),
     committedAt: commit.committedDate,
   };
+  const { cause } = request;
   const row = await sqlOne<{ id: number }>(
     work.em,
     `insert into pipelines (project_id, user_id, push_id, ref, tag, sha, before_sha, commit, status, yaml_errors,
-       finished_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $9 = 'pending' then null else now() end)
+       source, trigger_id, trigger_variables_sealed, finished_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+       case when $9 = 'pending' then null else now() end)
      on conflict on constraint pipelines_push_id_ref_key do nothing returning id`,
     [
       request.project.id,
       request.userId,
-      request.pushId,
+      cause.kind === 'push' ? cause.pushId : null,
       request.ref,
       request.isTag,
       request.sha,
@@ -132,6 +143,9 @@ async function insertPipeline(
       JSON.stringify(shown),
       plan.status,
       plan.yamlErrors,
+      cause.kind,
+      cause.kind === 'trigger' ? cause.triggerId : null,
+      cause.kind === 'trigger' && cause.variables ? work.secrets.seal(JSON.stringify(cause.variables)) : null,
     ],
   );
   return row?.id ?? null;

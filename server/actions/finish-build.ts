@@ -26,10 +26,12 @@ export async function finishBuild(work: Work, end: BuildEnd): Promise<boolean> {
   await lockPipeline(em, end.pipelineId);
   // Before the build's own row: a claim takes its locks in this order.
   await sqlOne(em, 'delete from pending_builds where build_id = $1', [end.buildId]);
-  const ended = await sqlOne<{ user_id: number | null }>(
+  const ended = await sqlOne<{ user_id: number | null; has_coverage: boolean }>(
     em,
     `update builds set status = $2, finished_at = now(), failure_reason = $4
-     where id = $1 and status = any($3) returning user_id`,
+     where id = $1 and status = any($3) returning user_id,
+       coalesce((select j.definition->>'coverage' from pipeline_jobs j where j.id = job_id),
+         (select p.build_coverage_regex from projects p where p.id = project_id)) is not null as has_coverage`,
     [end.buildId, end.status, end.from, end.failureReason ?? null],
   );
   if (!ended) return false;
@@ -39,6 +41,7 @@ export async function finishBuild(work: Work, end: BuildEnd): Promise<boolean> {
     { buildId: end.buildId },
     { delaySeconds: traceGraceSeconds, key: `archive_trace:${end.buildId}` },
   );
+  if (ended.has_coverage) await work.queue.add(em, 'measure_coverage', { buildId: end.buildId });
   await progressPipeline(work, end.pipelineId, ended.user_id);
   return true;
 }

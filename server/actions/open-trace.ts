@@ -41,7 +41,8 @@ interface Span {
   end: number;
 }
 
-async function* rawTrace(work: Work, { buildId, start, end }: Span): AsyncGenerator<Buffer> {
+/** The bytes of a trace as they are stored, with its secrets. */
+export async function* rawTrace(work: Work, { buildId, start, end }: Span): AsyncGenerator<Buffer> {
   let offset = start;
   for await (const chunk of liveTrace(work.em, { buildId, start, end })) {
     offset += chunk.length;

@@ -144,7 +144,7 @@ async function startPipeline(work: Work, { push, dir, change }: OneChange): Prom
     sha: target.sha,
     beforeSha: change.oldSha,
     userId: push.user_id,
-    pushId: push.id,
+    cause: { kind: 'push', pushId: push.id },
   });
 }
 

@@ -67,3 +67,20 @@ export async function replaceTrace({ em }: Work, buildId: number, trace: Buffer)
     ]);
   }
 }
+
+/** Adds a line of the server's own at the end of a trace whose build is over, in the transaction of `em`. */
+export async function addServerLine({ em }: Work, buildId: number, text: string): Promise<void> {
+  const row = await sqlOne<{ length: number; blob_key: string | null }>(
+    em,
+    'select length::float8 as length, blob_key from traces where build_id = $1 for update',
+    [buildId],
+  );
+  if (!row || row.blob_key) return;
+  const bytes = Buffer.from(`${row.length > 0 ? '\n' : ''}\u001b[31;1m${text}\u001b[0m\n`);
+  await sql(em, 'insert into trace_parts (build_id, start, bytes) values ($1, $2, $3)', [
+    buildId,
+    row.length,
+    bytes,
+  ]);
+  await sql(em, 'update traces set length = length + $2 where build_id = $1', [buildId, bytes.length]);
+}

@@ -26,6 +26,7 @@ export interface ProjectChange extends VisibilityChoice {
   snippetsEnabled?: boolean | undefined;
   sharedRunnersEnabled?: boolean | undefined;
   publicBuilds?: boolean | undefined;
+  buildCoverageRegex?: string | undefined;
 }
 
 interface ChangeRequest {
@@ -80,6 +81,7 @@ function assignGiven(project: Project, change: ProjectChange): void {
   project.wikiEnabled = change.wikiEnabled ?? project.wikiEnabled;
   project.snippetsEnabled = change.snippetsEnabled ?? project.snippetsEnabled;
   project.sharedRunnersEnabled = change.sharedRunnersEnabled ?? project.sharedRunnersEnabled;
+  project.buildCoverageRegex = change.buildCoverageRegex ?? project.buildCoverageRegex;
   project.publicBuilds = change.publicBuilds ?? project.publicBuilds;
 }
 

@@ -1,6 +1,7 @@
 import { buildStatuses } from '../../shared/build-status.ts';
 import { cancelBuild } from '../actions/cancel-build.ts';
 import { eraseBuild } from '../actions/erase-build.ts';
+import { keepArtifacts } from '../actions/expire-artifacts.ts';
 import { openTrace } from '../actions/open-trace.ts';
 import { retryBuild } from '../actions/retry-build.ts';
 import { AppError, badRequest, nothingHere } from '../errors.ts';
@@ -129,7 +130,23 @@ const erase = endpoint({
   },
 });
 
-export const endpoints: Endpoint[] = [list, listOfCommit, get, artifacts, trace, cancel, retry, erase];
+const keep = endpoint({
+  method: 'POST',
+  path: '/projects/:id/builds/:build_id/artifacts/keep',
+  summary: 'Keeps the artifacts of a build for good',
+  access: onProject('update_build'),
+  params: { build_id: pathId() },
+  status: 200,
+  returns: BuildJson,
+  async run({ project, params, work }) {
+    const build = await requireBuild(work, project.id, params.build_id);
+    if (build.artifacts_key === null) throw nothingHere();
+    await keepArtifacts(work, build.id);
+    return presentBuild(build, work.origin);
+  },
+});
+
+export const endpoints: Endpoint[] = [list, listOfCommit, get, artifacts, trace, cancel, retry, erase, keep];
 
 async function requireBuild(work: Work, projectId: number, id: number): Promise<BuildRow> {
   const build = await findBuild(work.em, projectId, id);

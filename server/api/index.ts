@@ -3,7 +3,9 @@ import * as builds from './builds.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
+import * as triggers from './triggers.ts';
 import * as users from './users.ts';
+import * as variables from './variables.ts';
 
 /** The consumer's interface, below `/api/v3`. A resource's file is listed here once. */
 export const apiEndpoints: readonly Endpoint[] = [
@@ -12,4 +14,6 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projects.endpoints,
   ...builds.endpoints,
   ...runners.endpoints,
+  ...variables.endpoints,
+  ...triggers.endpoints,
 ];

@@ -88,6 +88,7 @@ const putProject = endpoint({
     ...attributes,
     default_branch: optional(text({ max: 255 })),
     shared_runners_enabled: optional(flag()),
+    build_coverage_regex: optional(text({ max: 1024 })),
   },
   returns: ProjectJson,
   async run({ viewer, project, params, work }) {
@@ -99,6 +100,7 @@ const putProject = endpoint({
         name: params.name,
         defaultBranch: params.default_branch,
         sharedRunnersEnabled: params.shared_runners_enabled,
+        buildCoverageRegex: params.build_coverage_regex,
       },
     });
     return presentChanged(work, viewer, project.id);

@@ -35,6 +35,10 @@ export const Build = defineEntity({
     finishedAt: timestamp().nullable(),
   },
   indexes: [
+    {
+      name: 'builds_artifacts_expire_at_index',
+      expression: `create index "builds_artifacts_expire_at_index" on "builds" ("artifacts_expire_at") where "artifacts_key" is not null`,
+    },
     { name: 'builds_project_id_id_index', properties: ['project', 'id'] },
     { name: 'builds_pipeline_id_index', properties: ['pipeline'] },
     {

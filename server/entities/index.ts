@@ -1,4 +1,5 @@
 import { Build, PendingBuild, TagSet } from './build.ts';
+import { CiVariable, Trigger } from './ci-variable.ts';
 import { Event } from './event.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
 import { Namespace } from './namespace.ts';
@@ -13,6 +14,7 @@ import { User } from './user.ts';
 /** Every table of the product. */
 export const entities = [
   Build,
+  CiVariable,
   Event,
   GroupMember,
   Namespace,
@@ -29,5 +31,6 @@ export const entities = [
   TagSet,
   Trace,
   TracePart,
+  Trigger,
   User,
 ];

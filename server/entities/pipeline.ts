@@ -23,6 +23,9 @@ export const Pipeline = defineEntity({
     user: () => p.manyToOne(User).nullable().deleteRule('set null'),
     /** The push that made it. Unique with `ref`: settling a push twice makes no second pipeline. */
     pushId: p.integer().nullable(),
+    /** The trigger that started it, and the variables that came with it, encrypted. */
+    triggerId: p.integer().nullable(),
+    triggerVariablesSealed: p.blob().nullable(),
     source: p.enum(['push', 'trigger', 'api']).default('push'),
     ref: p.string().length(1024),
     tag: flag(false),

@@ -116,6 +116,11 @@ export function object<T>(schema: z.ZodType<T>): Param<T> {
   });
 }
 
+/** Whatever was sent: for the few parameters whose faults have texts of their own. */
+export function anything(): Param<unknown> {
+  return param(z.unknown(), (raw) => raw);
+}
+
 /** A number in the path that names a row. Anything else names nothing, so it is a 404. */
 export function pathId(): Param<number> {
   return {

@@ -1,7 +1,10 @@
 import { type Runner as GraphileRunner, Logger, run, type TaskList } from 'graphile-worker';
 import pg from 'pg';
 import { archiveTrace } from '../actions/archive-trace.ts';
+import { endLostBuilds } from '../actions/end-lost-builds.ts';
+import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
+import { measureCoverage } from '../actions/measure-coverage.ts';
 import { settlePush } from '../actions/settle-push.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
@@ -13,6 +16,9 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
     await work.queue.add(work.em, 'archive_trace', { buildId }, later);
   },
+  end_lost_builds: endLostBuilds,
+  expire_artifacts: expireArtifacts,
+  measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
   async remove_blob(work, { key }) {
     await work.storage.remove(key);
   },
@@ -22,6 +28,9 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
     await work.queue.add(work.em, 'settle_push', { pushId }, later);
   },
 };
+
+/** Periodic tasks: each round runs once, in one of the servers. */
+const crontab = ['* * * * * end_lost_builds', '*/10 * * * * expire_artifacts'].join('\n');
 
 /** The names of all tasks with the functions that carry them out. */
 export function taskList(services: Services): TaskList {
@@ -52,6 +61,7 @@ export async function startWorker(services: Services, url: string): Promise<Work
     concurrency: 2,
     noHandleSignals: true,
     pollInterval: 2000,
+    crontab,
     logger: queueLogger(services),
   });
   return {

@@ -1,4 +1,8 @@
 import { FirstTables } from './20261127-first-tables.ts';
+import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 
 /** In the order they run. A migration that has run anywhere is never edited. */
-export const migrations = [{ name: '20261127-first-tables', class: FirstTables }];
+export const migrations = [
+  { name: '20261127-first-tables', class: FirstTables },
+  { name: '20261128-variables-and-triggers', class: VariablesAndTriggers },
+];

@@ -16,6 +16,8 @@ export interface PayloadParts {
   /** The build's own token, which also opens the artifacts of the builds it depends on. */
   token: string;
   origin: string;
+  /** Of the project and of the trigger; neither is public. */
+  secrets: { project: BuildVariable[]; trigger: BuildVariable[] };
 }
 
 /** What a runner gets for a build that it has claimed. */
@@ -75,7 +77,7 @@ function presentDependency(row: DependencyRow, { row: build, token }: PayloadPar
   };
 }
 
-function presentVariables({ row, token, origin }: PayloadParts): BuildVariable[] {
+function presentVariables({ row, token, origin, secrets }: PayloadParts): BuildVariable[] {
   const job = row.definition;
   const predefined = predefinedVariables({
     server: { name: 'Hearth', version, revision: '', baseUrl: origin },
@@ -128,7 +130,7 @@ function presentVariables({ row, token, origin }: PayloadParts): BuildVariable[]
           },
   });
   const own = Object.entries(job.variables).map(([key, value]) => ({ key, value, public: true }));
-  return mergeVariables(predefined, own);
+  return mergeVariables(predefined, own, secrets.project, secrets.trigger);
 }
 
 function repoUrl(row: PayloadRow, { token, origin }: { token: string; origin: string }): string {

@@ -15,6 +15,7 @@ export interface PayloadRow {
   pipeline_id: number;
   pipeline_created_at: Date;
   source: string;
+  trigger_variables_sealed: Buffer | null;
   ref: string;
   tag: boolean;
   sha: string;
@@ -43,7 +44,8 @@ export async function findPayload(em: EntityManager, buildId: number): Promise<P
   return sqlOne<PayloadRow>(
     em,
     `select b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
-       pl.created_at as pipeline_created_at, pl.source, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
+       pl.created_at as pipeline_created_at, pl.source,
+       pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
        p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
        p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
        n.path as namespace_path, n.name as namespace_name,

@@ -1,18 +1,29 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { tokenForms, valueForms } from '../../shared/secret-forms.ts';
 import type { Secrets } from '../secrets.ts';
 import { sqlOne } from '../sql.ts';
+import { type SecretSource, secretVariables } from './ci-variables.ts';
 
-/** Texts that must never be read in the trace of a build. */
+interface SecretsRow extends SecretSource {
+  runners_token_sealed: Buffer;
+}
+
+/** Texts that must never be read in the trace of a build: tokens and secret variables, in every form they take. */
 export async function secretsOfBuild(
   em: EntityManager,
   secrets: Secrets,
   buildId: number,
 ): Promise<string[]> {
-  const row = await sqlOne<{ runners_token_sealed: Buffer }>(
+  const row = await sqlOne<SecretsRow>(
     em,
-    'select p.runners_token_sealed from builds b join projects p on p.id = b.project_id where b.id = $1',
+    `select p.id as project_id, p.runners_token_sealed, pl.trigger_variables_sealed
+     from builds b join projects p on p.id = b.project_id join pipelines pl on pl.id = b.pipeline_id
+     where b.id = $1`,
     [buildId],
   );
-  const tokens = [secrets.buildToken(buildId)];
-  return row ? [...tokens, secrets.open(row.runners_token_sealed)] : tokens;
+  const own = tokenForms(secrets.buildToken(buildId));
+  if (!row) return own;
+  const { project, trigger } = await secretVariables(em, secrets, row);
+  const values = [...project, ...trigger].flatMap(({ value }) => valueForms(value));
+  return [...own, ...tokenForms(secrets.open(row.runners_token_sealed)), ...values];
 }

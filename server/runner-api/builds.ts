@@ -12,6 +12,7 @@ import { choice, object, optional, pathText, rawText, readId, text } from '../ht
 import { readPreferWait } from '../http/prefer.ts';
 import { presentBuildPayload } from '../present/build-payload.ts';
 import { findDependencies, findPayload } from '../queries/build-payload.ts';
+import { secretVariables } from '../queries/ci-variables.ts';
 import type { Work } from '../services.ts';
 
 /** What a runner says of itself is of use, but no reason to refuse its build. */
@@ -59,7 +60,8 @@ async function payloadOf(work: Work, buildId: number): Promise<BuildPayload | nu
   if (!row) return null;
   const dependencies = await findDependencies(work.em, buildId);
   const token = work.secrets.buildToken(buildId);
-  return presentBuildPayload({ row, dependencies, token, origin: work.origin });
+  const secrets = await secretVariables(work.em, work.secrets, row);
+  return presentBuildPayload({ row, dependencies, token, secrets, origin: work.origin });
 }
 
 const putBuild = endpoint({

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { TestApp } from '../support/app.ts';
 import { registrationToken, rootToken } from '../support/app.ts';
 import type { AccessProject, AccessWorld } from './access-world.ts';
@@ -19,6 +20,15 @@ const makers: Record<string, Maker> = {
   'commits/:sha': ({ project }) => project.sha,
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
   'runners/:runner_id': runnerOfTwo,
+  'variables/:key': async ({ app, project }) => {
+    const form = { key: `K_${randomBytes(4).toString('hex')}`, value: 'x' };
+    await app.call('POST', `/api/v3/projects/${project.id}/variables`, { as: rootToken, form });
+    return form.key;
+  },
+  'triggers/:token': async ({ app, project }) => {
+    const path = `/api/v3/projects/${project.id}/triggers`;
+    return (await app.call<{ token: string }>('POST', path, { as: rootToken })).body.token;
+  },
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };

@@ -180,15 +180,15 @@ export const ledger = {
   'POST /projects/:id/builds/:build_id/erase': done,
 
   // Build variables and triggers
-  'GET /projects/:id/variables': todo('admin_ci'),
-  'GET /projects/:id/variables/:key': todo('admin_ci'),
-  'POST /projects/:id/variables': todo('admin_ci'),
-  'PUT /projects/:id/variables/:key': todo('admin_ci'),
-  'DELETE /projects/:id/variables/:key': todo('admin_ci'),
-  'GET /projects/:id/triggers': todo('admin_ci'),
-  'GET /projects/:id/triggers/:token': todo('admin_ci'),
-  'POST /projects/:id/triggers': todo('admin_ci'),
-  'DELETE /projects/:id/triggers/:token': todo('admin_ci'),
+  'GET /projects/:id/variables': done,
+  'GET /projects/:id/variables/:key': done,
+  'POST /projects/:id/variables': done,
+  'PUT /projects/:id/variables/:key': done,
+  'DELETE /projects/:id/variables/:key': done,
+  'GET /projects/:id/triggers': done,
+  'GET /projects/:id/triggers/:token': done,
+  'POST /projects/:id/triggers': done,
+  'DELETE /projects/:id/triggers/:token': done,
 
   // Runners
   'GET /runners': done,
@@ -222,6 +222,9 @@ export const ledger = {
 /** Served although the interface does not list it, because clients that exist need it. */
 export const beyond: Record<string, Entry> = {
   'GET /projects/:id/builds/:build_id/trace': done,
+  'POST /projects/:id/builds/:build_id/artifacts/keep': done,
+  'POST /projects/:id/trigger/builds': done,
+  'POST /ci/api/v1/projects/:id/refs/:ref/trigger': done,
   'POST /ci/api/v1/runners/register': done,
   'DELETE /ci/api/v1/runners/delete': done,
   'POST /projects/:id/uploads': todo('upload_file'),

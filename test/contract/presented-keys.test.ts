@@ -1,5 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { z } from 'zod';
+import { publishFolder } from '../../server/git/publish-folder.ts';
 import { registrationToken, rootToken, withApp } from '../support/app.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
@@ -42,6 +44,22 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const { project, id } = await fullBuild(holder.app);
     return [await body('POST', `/api/v3/projects/${project.id}/builds/${id}/erase`, { as: rootToken })];
   },
+  async 'GET /projects/:id/variables/:key'() {
+    const { id } = await holder.app.make.project();
+    const form = { key: 'A', value: 'x' };
+    return [await body('POST', `/api/v3/projects/${id}/variables`, { as: rootToken, form })];
+  },
+  async 'GET /projects/:id/triggers/:token'() {
+    return [await makeTrigger(await holder.app.make.project())];
+  },
+  async 'POST /projects/:id/trigger/builds'() {
+    const { id, form } = await triggerable();
+    return [await body('POST', `/api/v3/projects/${id}/trigger/builds`, { form })];
+  },
+  async 'POST /ci/api/v1/projects/:id/refs/:ref/trigger'() {
+    const { id, form } = await triggerable();
+    return [await body('POST', `/ci/api/v1/projects/${id}/refs/master/trigger`, { form })];
+  },
   async 'GET /runners/:id'() {
     const { app } = holder;
     const runner = await app.make.runner({ projects: [await app.make.project()] });
@@ -82,6 +100,26 @@ test('each shape with keys has a sample above', (t) => {
     [],
   );
 });
+
+function makeTrigger({ id }: { id: number }): Promise<{ token: string }> {
+  return body('POST', `/api/v3/projects/${id}/triggers`, { as: rootToken }) as Promise<{ token: string }>;
+}
+
+/** A project with a CI file, and what starts a pipeline of it. */
+async function triggerable(): Promise<{ id: number; form: Record<string, string> }> {
+  const { app } = holder;
+  const project = await app.make.project();
+  await publishFolder({
+    folder: fileURLToPath(new URL('../../examples/hello-ci', import.meta.url)),
+    branch: 'master',
+    message: 'First',
+    url: `${app.url}/${project.fullPath}.git`,
+    user: 'root',
+    password: rootToken,
+  });
+  const { token } = await makeTrigger(project);
+  return { id: project.id, form: { token, ref: 'master', 'variables[A]': 'x' } };
+}
 
 /** Without `nullable`, so that endpoints which answer with the same shape are known by it. */
 function plain(shape: z.ZodType): z.ZodType {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { Masker, tokenForms, valueForms } from '../../../runner/job/mask.ts';
+import { Masker } from '../../../runner/job/mask.ts';
+import { tokenForms, valueForms } from '../../../shared/secret-forms.ts';
 
 function maskWhole(secrets: string[], text: string): string {
   const masker = new Masker(secrets);

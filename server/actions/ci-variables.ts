@@ -1,0 +1,42 @@
+import { CiVariable } from '../entities/ci-variable.ts';
+import { Project } from '../entities/project.ts';
+import { invalid } from '../errors.ts';
+import type { CiVariableRow } from '../queries/ci-variables.ts';
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+
+/**
+ * Gives a project a variable.
+ *
+ * @throws AppError 400 for a key that is no name, is too long or is taken.
+ */
+export async function addCiVariable(
+  work: Work,
+  projectId: number,
+  { key, value }: { key: string; value: string },
+): Promise<void> {
+  const faults = keyFaults(key);
+  if (faults.length > 0) throw invalid({ key: faults });
+  work.em.create(CiVariable, {
+    project: work.em.getReference(Project, projectId),
+    key,
+    valueSealed: work.secrets.seal(value),
+  });
+  await work.em.flush();
+}
+
+export async function changeCiVariable(work: Work, row: CiVariableRow, value: string): Promise<void> {
+  await sql(work.em, 'update ci_variables set value_sealed = $2, updated_at = now() where id = $1', [
+    row.id,
+    work.secrets.seal(value),
+  ]);
+}
+
+export async function removeCiVariable(work: Work, row: CiVariableRow): Promise<void> {
+  await sql(work.em, 'delete from ci_variables where id = $1', [row.id]);
+}
+
+function keyFaults(key: string): string[] {
+  if (key.length > 255) return ['is too long (maximum is 255 characters)'];
+  return /^[A-Za-z0-9_]+$/.test(key) ? [] : ["can contain only letters, digits and '_'."];
+}

@@ -1,0 +1,70 @@
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import { finishBuild } from './finish-build.ts';
+import { addServerLine } from './trace.ts';
+
+/** How long a runner may be silent, seconds: neither a question of its own, nor a part of the trace. */
+const silentRunner = 10 * 60;
+const silentTrace = 15 * 60;
+/** A runner ends its builds itself when their time is over; this much later the server does it. */
+const timeoutGrace = 10 * 60;
+const longestWait = 24 * 3600;
+/** Builds ended in one round; the next round takes the rest. */
+const perRound = 500;
+
+interface LostBuild {
+  id: number;
+  pipeline_id: number;
+  status: 'pending' | 'running';
+  reason: 'runner_lost' | 'timeout' | 'no_runner';
+}
+
+const causes: Record<LostBuild['reason'], { text: string; reason: string }> = {
+  runner_lost: {
+    text: 'the runner is gone: nothing was heard of it any more',
+    reason: 'runner_system_failure',
+  },
+  timeout: { text: 'the build took longer than its time limit', reason: 'stuck_or_timeout_failure' },
+  no_runner: { text: 'no runner took the build for a day', reason: 'stuck_or_timeout_failure' },
+};
+
+const findLost = `
+  select b.id, b.pipeline_id, b.status, case
+      when b.started_at < now() - make_interval(secs => p.build_timeout + ${timeoutGrace}) then 'timeout'
+      else 'runner_lost' end as reason
+    from builds b join projects p on p.id = b.project_id join traces t on t.build_id = b.id
+      left join runners r on r.id = b.runner_id
+    where b.status = 'running' and (
+      b.started_at < now() - make_interval(secs => p.build_timeout + ${timeoutGrace})
+      or (greatest(b.started_at, t.touched_at) < now() - make_interval(secs => ${silentTrace})
+        and greatest(b.started_at, r.contacted_at) < now() - make_interval(secs => ${silentRunner})))
+  union all
+  select q.build_id, b.pipeline_id, 'pending', 'no_runner'
+    from pending_builds q join builds b on b.id = q.build_id
+    where q.created_at < now() - make_interval(secs => ${longestWait})
+  limit ${perRound}`;
+
+/**
+ * Fails builds that nobody will end any more, and writes the cause into their traces: their runner is gone, their
+ * time is over, or no runner came for them.
+ */
+export async function endLostBuilds(work: Work): Promise<void> {
+  const lost = await sql<LostBuild>(work.em, findLost);
+  for (const build of lost) {
+    await work.orm.em.fork().transactional((em) => endBuild({ ...work, em: em as Work['em'] }, build));
+  }
+}
+
+async function endBuild(work: Work, build: LostBuild): Promise<void> {
+  const { text, reason } = causes[build.reason];
+  const isEnded = await finishBuild(work, {
+    buildId: build.id,
+    pipelineId: build.pipeline_id,
+    status: 'failed',
+    from: [build.status],
+    failureReason: reason,
+  });
+  if (!isEnded) return;
+  await addServerLine(work, build.id, `ERROR: Job failed: ${text}`);
+  work.log.info({ build: build.id, reason }, 'ended a lost build');
+}
