@@ -41,11 +41,6 @@ export function asDatabaseError(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? error : new DatabaseAway(error);
 }
 
-/** True when a row with the same key exists already. */
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return sqlState(error) === '23505' && constraintOf(error) === constraint;
-}
-
 function uniqueViolation(constraint: string | undefined): AppError | null {
   const attributes = constraint ? uniqueAttributes[constraint] : undefined;
   if (!attributes) return null;

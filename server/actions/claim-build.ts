@@ -14,7 +14,7 @@ const window = 64;
  * depends neither on how many builds wait nor on how many have ever run. The runner's own row is held first, so that
  * a runner that is being removed takes nothing any more.
  */
-const claim = `
+export const claim = `
   with me as (
     select id from runners where id = $1 and active for key share
   ), sets as (

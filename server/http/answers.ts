@@ -40,11 +40,6 @@ export function download(stream: Readable, filename: string, size: number): Stre
   });
 }
 
-/** 304: nothing was changed. Has no body. */
-export function notModified(): Answer {
-  return new Answer({ status: 304 });
-}
-
 /** One page of a list and the number of all rows. */
 export class PageAnswer<T> {
   readonly items: T[];

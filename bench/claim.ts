@@ -1,0 +1,74 @@
+import pg from 'pg';
+import { claim as statement } from '../server/actions/claim-build.ts';
+import type { MadeBuild, MadeRunner } from '../test/support/make.ts';
+import { type BenchmarkSettings, cost, type Figure, throughput } from './figure.ts';
+import { Client } from './support/client.ts';
+import { eachPerSecond, takeTurns } from './support/measure.ts';
+import { fillQueue } from './support/seed.ts';
+import { type World, withWorld } from './support/world.ts';
+
+const lanes = 32;
+
+/** Runners that take builds, over HTTP and by the bare statement. */
+export function claim({ scale }: BenchmarkSettings): Promise<Figure[]> {
+  return withWorld(async (world) => {
+    const claims = await openClaims(world);
+    const project = await world.make.project();
+    const build = await world.make.build(project);
+    // The one that is copied must go on waiting.
+    await world.db.query('delete from pending_builds');
+    const small = await measure(world, { claims, build, length: 1000 });
+    const large = await measure(world, { claims, build, length: Math.max(2000, 100_000 * scale) });
+    const perClaim = { unit: 'ms', ours: 1000 / large.ours, limit: 1000 / small.ours };
+    return [
+      throughput({ name: `claim from ${small.length}`, unit: '/s', ...small }, 0.5),
+      throughput({ name: `claim from ${large.length}`, unit: '/s', ...large }, 0.5),
+      cost({ name: `claim, ${large.length} beside ${small.length}`, ...perClaim }, 1.3),
+    ];
+  });
+}
+
+type Claim = (lane: number) => Promise<unknown>;
+
+async function openClaims({
+  cleanup,
+  databaseUrl,
+  make,
+  url,
+}: World): Promise<{ ours: Claim; limit: Claim }> {
+  const runners: MadeRunner[] = [];
+  for (let lane = 0; lane < lanes; lane += 1) runners.push(await make.runner());
+  const client = new Client(url, lanes);
+  cleanup.add(() => client.close());
+  const connections = runners.map(() => new pg.Client({ connectionString: databaseUrl }));
+  cleanup.add(() => Promise.all(connections.map((connection) => connection.end())));
+  await Promise.all(connections.map((connection) => connection.connect()));
+  const bodies = runners.map(({ token }) => JSON.stringify({ token }));
+  const headers = { 'Content-Type': 'application/json' };
+  const path = '/ci/api/v1/builds/register';
+  return {
+    ours: (lane) => client.call({ method: 'POST', path, headers, body: bodies[lane] }),
+    async limit(lane) {
+      const values = [runners[lane]?.id, [], true, true];
+      const taken = await connections[lane]?.query({ name: 'claim', text: statement, values });
+      if (taken?.rowCount !== 1) throw new Error('the bare statement found no build');
+    },
+  };
+}
+
+interface ClaimRequest {
+  claims: { ours: Claim; limit: Claim };
+  build: MadeBuild;
+  length: number;
+}
+
+/** Claims per second from a queue that has `length` builds at the start of each turn. */
+async function measure(world: World, { claims, build, length }: ClaimRequest) {
+  const turn = (claim: Claim) => async () => {
+    await fillQueue(world, { build, length });
+    await eachPerSecond({ lanes, count: 100 }, (_, lane) => claim(lane));
+    return eachPerSecond({ lanes, count: 600 }, (_, lane) => claim(lane));
+  };
+  const rates = await takeTurns({ rounds: 5, ours: turn(claims.ours), limit: turn(claims.limit) });
+  return { ...rates, length };
+}
