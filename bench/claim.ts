@@ -2,7 +2,7 @@ import pg from 'pg';
 import { claim as statement } from '../server/actions/claim-build.ts';
 import type { MadeBuild, MadeRunner } from '../test/support/make.ts';
 import { type BenchmarkSettings, cost, type Figure, throughput } from './figure.ts';
-import { Client } from './support/client.ts';
+import { Client, Refused } from './support/client.ts';
 import { eachPerSecond, takeTurns } from './support/measure.ts';
 import { fillQueue } from './support/seed.ts';
 import { type World, withWorld } from './support/world.ts';
@@ -47,12 +47,28 @@ async function openClaims({
   const headers = { 'Content-Type': 'application/json' };
   const path = '/ci/api/v1/builds/register';
   return {
-    ours: (lane) => client.call({ method: 'POST', path, headers, body: bodies[lane] }),
-    async limit(lane) {
+    ours: untilTaken(async (lane) => {
+      const answer = client.call({ method: 'POST', path, headers, body: bodies[lane] });
+      return answer.then(() => true, isNothing);
+    }),
+    limit: untilTaken(async (lane) => {
       const values = [runners[lane]?.id, [], true, true];
       const taken = await connections[lane]?.query({ name: 'claim', text: statement, values });
-      if (taken?.rowCount !== 1) throw new Error('the bare statement found no build');
-    },
+      return taken?.rowCount === 1;
+    }),
+  };
+}
+
+function isNothing(error: unknown): boolean {
+  if (error instanceof Refused && error.status === 404) return false;
+  throw error;
+}
+
+/** A claim that others overtake on all builds that it looks at gets none, and is made again. */
+function untilTaken(attempt: (lane: number) => Promise<boolean>): Claim {
+  return async (lane) => {
+    for (let left = 1000; left > 0; left -= 1) if (await attempt(lane)) return;
+    throw new Error('there is no build to claim');
   };
 }
 

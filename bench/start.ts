@@ -10,7 +10,7 @@ import { Program } from '../test/support/program.ts';
 import { type BenchmarkSettings, bound, type Figure, surplus } from './figure.ts';
 import { Cleanup } from './support/cleanup.ts';
 import { elapsed, takeTurns } from './support/measure.ts';
-import { memoryBelow } from './support/memory.ts';
+import { memoryOf, processesBelow } from './support/memory.ts';
 import { temporaryFolder } from './support/world.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -56,11 +56,19 @@ async function startAndStop({ dataDir, port, settle = 0 }: Place) {
   try {
     const ms = await elapsed(() => answers(`http://127.0.0.1:${port}/healthz`, program));
     await wait(settle);
-    const memory = await memoryBelow(program.child.pid ?? 0, /server\/start\.js|postgres/);
-    return { seconds: ms / 1000, memory };
+    return {
+      seconds: ms / 1000,
+      memory: await memoryOf(await started(program, /^\S*(node server|postgres)/)),
+    };
   } finally {
-    await program.stop();
+    // npm's shell passes no signal on, as a terminal would.
+    for (const pid of await started(program, /^\S*node server/)) process.kill(pid, 'SIGTERM');
+    await program.ended;
   }
+}
+
+function started({ child }: Program, command: RegExp): Promise<number[]> {
+  return processesBelow(child.pid ?? 0, command);
 }
 
 function environment(dataDir: string, port: number): NodeJS.ProcessEnv {

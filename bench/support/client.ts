@@ -9,6 +9,16 @@ export interface Call {
   body?: Buffer | string | Readable;
 }
 
+/** An answer that is not one of success. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** A load generator's side of HTTP: connections stay open and are few. */
 export class Client {
   readonly #agent: Agent;
@@ -19,7 +29,7 @@ export class Client {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** @returns the body. Throws when the answer is not one of success. */
+  /** @returns the body. Throws Refused. */
   async call(call: Call): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for await (const piece of await this.#answer(call)) pieces.push(piece);
@@ -49,6 +59,6 @@ export class Client {
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
     const text = Buffer.concat(await answer.toArray()).toString();
-    throw new Error(`${method} ${path}: ${status} ${text}`);
+    throw new Refused(status, `${method} ${path}: ${status} ${text}`);
   }
 }

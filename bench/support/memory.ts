@@ -28,20 +28,22 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
   return peak - before;
 }
 
-/** Memory in MiB of the processes below one whose command line matches; what several share is divided between them. */
-export async function memoryBelow(pid: number, command: RegExp): Promise<number> {
+/** Memory in MiB of some processes; what several share is divided between them. */
+export async function memoryOf(pids: number[]): Promise<number> {
+  let sum = 0;
+  for (const pid of pids) sum += field(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss');
+  return sum;
+}
+
+/** Ids of the processes below one whose command line matches. */
+export async function processesBelow(pid: number, command: RegExp): Promise<number[]> {
   const all = await processes();
   const below = new Set([pid]);
   for (let size = 0; size < below.size; ) {
     size = below.size;
     for (const one of all) if (below.has(one.parent)) below.add(one.pid);
   }
-  let sum = 0;
-  for (const one of all) {
-    if (!below.has(one.pid) || !command.test(one.command)) continue;
-    sum += field(await readFile(`/proc/${one.pid}/smaps_rollup`, 'utf8'), 'Pss');
-  }
-  return sum;
+  return all.filter((one) => below.has(one.pid) && command.test(one.command)).map((one) => one.pid);
 }
 
 async function processes(): Promise<{ pid: number; parent: number; command: string }[]> {
