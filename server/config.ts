@@ -81,7 +81,7 @@ const schema = z.object({
     .meta(
       notes({
         description: 'Token with which runners for all projects are registered',
-        shownDefault: "random, shown in the administrator's settings",
+        shownDefault: 'random; set it to register runners for all projects',
         isSecret: true,
       }),
     ),

@@ -17,6 +17,13 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  if (read.config.blobs.kind !== 'file') {
+    process.stderr.write(
+      'hearth: HEARTH_BLOBS: this version keeps blobs in the data directory only, expected file:\n',
+    );
+    process.exitCode = 2;
+    return;
+  }
   const stopping = new AbortController();
   const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());

@@ -19,11 +19,11 @@ export function isBuildToken(work: Work, build: BuildAccessRow, token: string): 
 }
 
 /**
- * As `requireBuildToken`, and the token of a build at work in the same project is good too: a build fetches the
- * artifacts of the builds before it.
+ * Checks the token of a reader: the project's, or that of a build at work, or just ended, in the same project. A
+ * build fetches the artifacts of the builds before it.
  */
 export async function requireReaderToken(work: Work, build: BuildAccessRow, token: string): Promise<void> {
-  if (isBuildToken(work, build, token)) return;
+  if (token !== '' && isProjectToken(build, token)) return;
   const reader = token === '' ? null : work.secrets.buildOfToken(token);
   if (reader === null || !(await isLiveBuildOf(work.em, reader, build.project_id))) throw forbidden();
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DurationError, parseDuration } from '../../shared/duration.ts';
-import { requireBuildToken } from '../actions/build-token.ts';
+import { requireBuildToken, requireReaderToken } from '../actions/build-token.ts';
 import { removeArtifacts, storeArtifacts } from '../actions/store-artifacts.ts';
 import { badRequest, forbidden, missing } from '../errors.ts';
 import { bytes } from '../http/answers.ts';
@@ -58,7 +58,9 @@ const remove = endpoint({
   summary: 'Removes the artifacts of a build, if there are any',
   access: withBuildToken('write'),
   returns: z.null(),
-  async run({ build, work }) {
+  async run({ build, token, work }) {
+    // A build's own token is of no use once its time is over; the project's always is.
+    if (!build.takes_uploads) await requireReaderToken(work, build, token);
     await removeArtifacts(work, build.id);
     return null;
   },

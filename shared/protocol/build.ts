@@ -38,7 +38,7 @@ export const BuildOptions = z.object({
 });
 export type BuildOptions = z.infer<typeof BuildOptions>;
 
-/** An earlier build whose artifacts this one may fetch. `token` opens exactly that download. */
+/** An earlier build whose artifacts this one may fetch. `token` opens that download while the build that got it is at work. */
 export const DependencyBuild = z.object({
   id: z.number().int(),
   token: z.string(),

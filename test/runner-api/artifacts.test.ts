@@ -131,8 +131,29 @@ test.serial('uploads are for builds at work, and for ten minutes after their end
   t.is((await calls.upload(form([zip('late')]))).status, 403);
   await rows(`update builds set status = 'pending', finished_at = null where id = $1`, [build.id]);
   t.is((await calls.upload(form([zip('early')]))).status, 403);
-  t.is((await download(calls)).text, 'failed', 'a download is possible in every state');
+  const ofProject = { 'BUILD-TOKEN': calls.project.runnersToken };
+  t.is((await download(calls, ofProject)).text, 'failed', 'a download is possible in every state');
 });
+
+test.serial(
+  'ten minutes after its build a token opens nothing; that of the project still does',
+  async (t) => {
+    const calls = await runningBuild(holder.app);
+    await calls.upload(form([zip('kept')]));
+    const end = `update builds set status = 'success', finished_at = now() - $2::interval where id = $1`;
+    await holder.app.rows(end, [calls.build.id, '9 minutes']);
+    t.is((await download(calls)).text, 'kept');
+    await holder.app.rows(end, [calls.build.id, '11 minutes']);
+    t.is((await download(calls)).status, 403);
+    const url = `${holder.app.url}/ci/api/v1/builds/${calls.build.id}/artifacts`;
+    const own = await rawHttp(url, 'DELETE', { headers: { 'BUILD-TOKEN': calls.build.token } });
+    t.is(own.status, 403);
+    const ofProject = { 'BUILD-TOKEN': calls.project.runnersToken };
+    t.is((await download(calls, ofProject)).text, 'kept');
+    t.is((await rawHttp(url, 'DELETE', { headers: ofProject })).status, 200);
+    t.is((await download(calls, ofProject)).status, 404);
+  },
+);
 
 test.serial('an erased build takes no artifacts and has none', async (t) => {
   const calls = await runningBuild(holder.app);
