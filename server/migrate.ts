@@ -1,7 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { runMigrations as migrateQueue } from 'graphile-worker';
 import pg from 'pg';
-import { StartError } from './start-error.ts';
 
 /** Any fixed number does; it only has to be the same in every server of one database. */
 const advisoryLock = 4_836_214;
@@ -12,10 +11,7 @@ const advisoryLock = 4_836_214;
  */
 export async function migrate(orm: MikroORM, url: string): Promise<void> {
   const lock = new pg.Client({ connectionString: url });
-  await lock.connect().catch((error: Error) => {
-    const advice = 'check DATABASE_URL and that PostgreSQL runs there';
-    throw new StartError(`the database does not answer: ${error.message}`, advice, error);
-  });
+  await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [advisoryLock]);
     await orm.getMigrator().up();

@@ -48,7 +48,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   }
   const dataDir = config.dataDir;
   const key = config.secretKey ?? (await readOrCreateSecret({ dir: dataDir, name: 'secret-key', bytes: 32 }));
-  const orm = await openOrm({ url: databaseUrl, poolSize });
+  const orm = await openOrm({ url: databaseUrl, poolSize }).catch(noDatabase);
   const wakeups = new BuildWakeups(databaseUrl, log);
   const objects = new CatFile();
   const server = createServer();
@@ -82,6 +82,11 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
     await orm.close();
     throw error;
   }
+}
+
+function noDatabase(error: Error): never {
+  const advice = 'check DATABASE_URL and that PostgreSQL runs there';
+  throw new StartError(`the database does not answer: ${error.message}`, advice, error);
 }
 
 interface ServiceParts extends Pick<Services, 'orm' | 'wakeups' | 'objects' | 'log'> {
