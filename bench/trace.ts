@@ -17,11 +17,13 @@ export function trace({ scale }: BenchmarkSettings): Promise<Figure[]> {
   return withWorld(async (world) => {
     const count = Math.max(many, Math.round((256 * 1024 * 1024 * scale) / partSize));
     const senders = await openSenders(world);
-    const ages: number[] = [];
+    const ages: number[][] = [];
     const one = await compare({ senders, count, lanes: 1, ages });
     const hundred = await compare({ senders, count, lanes: many, ages: [] });
     const tenth = Math.floor(count / 10);
-    const flat = { unit: 'ms', ours: median(ages.slice(-tenth)), limit: median(ages.slice(0, tenth)) };
+    const last = median(ages.flatMap((turn) => turn.slice(-tenth)));
+    const first = median(ages.flatMap((turn) => turn.slice(0, tenth)));
+    const flat = { unit: 'ms', ours: last, limit: first };
     return [
       throughput({ name: 'trace, one build', unit: 'MiB/s', ...one }, 0.5),
       throughput({ name: `trace, ${many} builds at once`, unit: 'MiB/s', ...hundred }, 0.5),
@@ -34,15 +36,16 @@ interface Comparison {
   senders: { ours: () => Promise<Sender>; limit: () => Promise<Sender> };
   count: number;
   lanes: number;
-  /** Receives the milliseconds of each of our parts in the last turn. */
-  ages: number[];
+  /** Receives the milliseconds of each of our parts, turn by turn. */
+  ages: number[][];
 }
 
 async function compare({ senders, count, lanes, ages }: Comparison) {
   const mebibytes = partSize / 1024 / 1024;
-  const turn = (open: () => Promise<Sender>, times: number[]) => async () => {
+  const turn = (open: () => Promise<Sender>, all: number[][]) => async () => {
     const send = await open();
-    times.length = 0;
+    const times: number[] = [];
+    all.push(times);
     const rate = await eachPerSecond({ lanes, count }, async (_, lane) => {
       const start = performance.now();
       await send(lane);
