@@ -1,7 +1,7 @@
 import { createUser } from './actions/create-user.ts';
 import { newToken } from './secrets.ts';
 import type { Services, Work } from './services.ts';
-import { sql, sqlOne } from './sql.ts';
+import { inTransaction, sql, sqlOne } from './sql.ts';
 
 export interface FirstStart {
   /** Asked for only when root does not exist yet. */
@@ -17,8 +17,7 @@ export interface FirstStart {
  * @returns true when this call made root.
  */
 export async function bootstrap(services: Services, first: FirstStart): Promise<boolean> {
-  return services.orm.em.fork().transactional(async (em) => {
-    const work: Work = { ...services, em: em as Work['em'], origin: services.baseUrl };
+  return inTransaction({ ...services, origin: services.baseUrl }, async (work) => {
     await sql(work.em, `select pg_advisory_xact_lock(hashtext('hearth bootstrap'))`);
     await ensureSettings(work, first.registrationToken);
     if (await sqlOne(work.em, 'select 1 from users limit 1')) return false;

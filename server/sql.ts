@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import pg, { type Client } from 'pg';
 import { asDatabaseError, DatabaseAway } from './database-errors.ts';
 
@@ -38,6 +38,17 @@ export async function sqlOne<Row>(
 ): Promise<Row | null> {
   const rows = await sql<Row>(em, text, values);
   return rows[0] ?? null;
+}
+
+/**
+ * Runs something in a transaction of its own, on a connection of its own. Not for use inside another transaction:
+ * with the pool used up by those, it would wait for ever.
+ */
+export async function inTransaction<W extends { orm: MikroORM }, T>(
+  services: W,
+  run: (inner: W & { em: EntityManager }) => Promise<T>,
+): Promise<T> {
+  return services.orm.em.fork().transactional((em) => run({ ...services, em: em as EntityManager }));
 }
 
 async function acquire(source: ConnectionSource): Promise<Client> {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { isFinished } from '../../shared/build-status.ts';
 import { findTrace, liveTrace } from '../queries/trace.ts';
 import type { Work } from '../services.ts';
-import { sqlOne } from '../sql.ts';
+import { inTransaction, sqlOne } from '../sql.ts';
 
 /**
  * Moves the trace of a finished build from the database to the blob store. Safe to repeat, and to cut off
@@ -34,14 +34,14 @@ async function switchOver(
   work: Work,
   { buildId, key, length }: { buildId: number; key: string; length: number },
 ): Promise<boolean> {
-  return work.orm.em.fork().transactional(async (em) => {
+  return inTransaction(work, async ({ em }) => {
     const moved = await sqlOne(
-      em as Work['em'],
+      em,
       'update traces set blob_key = $2 where build_id = $1 and length = $3 and blob_key is null returning 1',
       [buildId, key, length],
     );
     if (!moved) return false;
-    await sqlOne(em as Work['em'], 'delete from trace_parts where build_id = $1', [buildId]);
+    await sqlOne(em, 'delete from trace_parts where build_id = $1', [buildId]);
     return true;
   });
 }

@@ -4,6 +4,7 @@ import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
 import { progressPipeline } from './progress-pipeline.ts';
+import { queueBuilds } from './queue-builds.ts';
 
 /** Waiting builds looked at per set of tags: more than there can be claims in one moment. */
 const window = 64;
@@ -90,13 +91,4 @@ const putBack = `
   with back as (
     update builds set status = 'pending', runner_id = null, started_at = null
     where id = $1 and status = 'running' returning id, project_id, job_id, created_at
-  ), queued as (
-    insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
-    select b.id, b.project_id, t.id, p.builds_enabled and p.shared_runners_enabled and not p.pending_delete,
-      b.created_at
-    from back b join pipeline_jobs j on j.id = b.job_id join tag_sets t on t.tags = j.tags
-      join projects p on p.id = b.project_id
-    returning build_id, project_id, shared, tag_set_id
-  )
-  select pg_notify($2, json_build_object('build', q.build_id, 'project', q.project_id, 'tags', t.tags,
-    'shared', q.shared)::text) from queued q join tag_sets t on t.id = q.tag_set_id`;
+  ), ${queueBuilds('back', '$2')}`;

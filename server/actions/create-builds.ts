@@ -1,6 +1,7 @@
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
+import { queueBuilds } from './queue-builds.ts';
 
 export interface NewBuilds {
   /** Planned jobs to make builds of. */
@@ -36,14 +37,4 @@ const insertBuilds = `
     returning id, project_id, job_id, created_at
   ), traced as (
     insert into traces (build_id) select id from made
-  ), waiting as (
-    select m.id, m.project_id, t.id as tag_set_id, t.tags, m.created_at,
-      p.builds_enabled and p.shared_runners_enabled and not p.pending_delete as shared
-    from made m join pipeline_jobs j on j.id = m.job_id join tag_sets t on t.tags = j.tags
-      join projects p on p.id = m.project_id
-  ), queued as (
-    insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
-    select id, project_id, tag_set_id, shared, created_at from waiting
-  )
-  select id, pg_notify($3, json_build_object('build', id, 'project', project_id, 'tags', tags,
-    'shared', shared)::text) from waiting order by id`;
+  ), ${queueBuilds('made', '$3')}`;

@@ -1,3 +1,4 @@
+import { isStorable, storable } from '../../shared/storable-text.ts';
 import type { CiJob } from '../ci/config.ts';
 import { jobsForRef } from '../ci/only-except.ts';
 import { parseCiConfig } from '../ci/parse.ts';
@@ -91,7 +92,7 @@ async function makePlan(
   const context = { ref, tag: isTag, trigger: isTriggered, projectPath: project.fullPath };
   const jobs = jobsForRef(parsed.config, context);
   if (jobs.length === 0) return null;
-  if (!isStorable(jobs)) return failed(`${configFile}: texts must not hold NUL or half characters`);
+  if (!isAllStorable(jobs)) return failed(`${configFile}: texts must not hold NUL or half characters`);
   return { status: 'pending', yamlErrors: null, jobs };
 }
 
@@ -167,13 +168,9 @@ async function insertJobs(work: Work, pipelineId: number, jobs: CiJob[]): Promis
   );
 }
 
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
-}
-
-/** PostgreSQL keeps neither NUL nor half of a surrogate pair in its JSON. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+/** Every text in a value, keys included. */
+function isAllStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, item]) => isStorable(key) && isStorable(item));
+  return Object.entries(value).every(([key, item]) => isStorable(key) && isAllStorable(item));
 }

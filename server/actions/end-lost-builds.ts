@@ -1,5 +1,5 @@
 import type { Work } from '../services.ts';
-import { sql } from '../sql.ts';
+import { inTransaction, sql } from '../sql.ts';
 import { finishBuild } from './finish-build.ts';
 import { addServerLine } from './trace.ts';
 
@@ -50,9 +50,7 @@ const findLost = `
  */
 export async function endLostBuilds(work: Work): Promise<void> {
   const lost = await sql<LostBuild>(work.em, findLost);
-  for (const build of lost) {
-    await work.orm.em.fork().transactional((em) => endBuild({ ...work, em: em as Work['em'] }, build));
-  }
+  for (const build of lost) await inTransaction(work, (inner) => endBuild(inner, build));
 }
 
 async function endBuild(work: Work, build: LostBuild): Promise<void> {

@@ -1,13 +1,13 @@
 import type { Work } from '../services.ts';
-import { sql } from '../sql.ts';
+import { inTransaction, sql } from '../sql.ts';
 
 const perRound = 500;
 
 /** Forgets artifacts whose time is over and removes their bytes. They have been invisible since that moment. */
 export async function expireArtifacts(work: Work): Promise<void> {
-  await work.orm.em.fork().transactional(async (em) => {
+  await inTransaction(work, async ({ em }) => {
     const rows = await sql<{ artifacts_key: string }>(
-      em as Work['em'],
+      em,
       `with expired as (
          select id, artifacts_key from builds
          where artifacts_key is not null and artifacts_expire_at < now()
@@ -17,7 +17,7 @@ export async function expireArtifacts(work: Work): Promise<void> {
        from expired where b.id = expired.id returning expired.artifacts_key`,
     );
     for (const { artifacts_key } of rows) {
-      await work.queue.add(em as Work['em'], 'remove_blob', { key: artifacts_key });
+      await work.queue.add(em, 'remove_blob', { key: artifacts_key });
     }
   });
 }

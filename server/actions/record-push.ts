@@ -1,7 +1,7 @@
 import type { RefChange } from '../entities/push.ts';
 import { zeroSha } from '../git/ref-name.ts';
 import type { Work } from '../services.ts';
-import { sql, sqlOne } from '../sql.ts';
+import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { settlePush } from './settle-push.ts';
 
 /** After so long a push that was cut off by a crash is looked at again. */
@@ -21,15 +21,15 @@ export interface PushRequest {
 export async function recordPush(work: Work, { projectId, userId, changes }: PushRequest): Promise<number> {
   // A deletion takes the log of the ref along, and with it what an unsettled push would be judged by.
   if (changes.some((change) => change.newSha === zeroSha)) await settleOutstanding(work, projectId);
-  return work.orm.em.fork().transactional(async (em) => {
+  return inTransaction(work, async ({ em }) => {
     const row = await sqlOne<{ id: number }>(
-      em as Work['em'],
+      em,
       'insert into pushes (project_id, user_id, changes) values ($1, $2, $3) returning id',
       [projectId, userId, JSON.stringify(changes)],
     );
     const pushId = row?.id ?? 0;
     await work.queue.add(
-      em as Work['em'],
+      em,
       'settle_push',
       { pushId },
       { delaySeconds: firstLookSeconds, key: `settle_push:${pushId}` },

@@ -1,3 +1,4 @@
+import { isStorable } from '../../shared/storable-text.ts';
 import { badRequest, nothingHere, unauthorized } from '../errors.ts';
 import { zeroSha } from '../git/ref-name.ts';
 import { listRefs } from '../git/refs.ts';
@@ -70,8 +71,4 @@ function readVariables(given: unknown): Record<string, string> | null {
     throw badRequest('variables needs to be a map of key-valued strings');
   }
   return Object.fromEntries(entries) as Record<string, string>;
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
 }

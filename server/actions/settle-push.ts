@@ -7,7 +7,7 @@ import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaleLocks } from '../git/stale-locks.ts';
 import type { Work } from '../services.ts';
-import { sql, sqlOne } from '../sql.ts';
+import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { createPipeline } from './create-pipeline.ts';
 import { writePushEvent } from './write-push-event.ts';
 
@@ -52,8 +52,7 @@ export async function settlePush(
   pushId: number,
   { isOver }: { isOver: boolean },
 ): Promise<boolean> {
-  return work.orm.em.fork().transactional(async (em) => {
-    const inner: Work = { ...work, em: em as Work['em'] };
+  return inTransaction(work, async (inner) => {
     const push = await sqlOne<PushRow>(inner.em, findPush, [pushId]);
     if (!push) return true;
     const dir = repositoryDir(work.repositoriesDir, push.project_id);

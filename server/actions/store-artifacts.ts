@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { AppError, forbidden, tooLarge } from '../errors.ts';
 import type { BuildAccessRow } from '../queries/build-access.ts';
 import type { Work } from '../services.ts';
-import { sqlOne } from '../sql.ts';
+import { inTransaction, sqlOne } from '../sql.ts';
 import { BlobTooLargeError } from '../storage/storage.ts';
 
 export interface ArtifactsUpload {
@@ -26,9 +26,7 @@ export async function storeArtifacts(work: Work, upload: ArtifactsUpload): Promi
   const limit = build.max_artifacts_size * 1024 * 1024 - 1;
   const size = await putLimited(work, { key, file: upload.file, limit });
   try {
-    await work.orm.em
-      .fork()
-      .transactional((em) => refer({ ...work, em: em as Work['em'] }, { upload, key, size }));
+    await inTransaction(work, (inner) => refer(inner, { upload, key, size }));
   } catch (error) {
     // After a lost connection the build may refer to the bytes already.
     if (error instanceof AppError) await work.storage.remove(key);

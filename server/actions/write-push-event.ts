@@ -1,4 +1,5 @@
 import { readRefName } from '../../shared/ref-kind.ts';
+import { storable } from '../../shared/storable-text.ts';
 import type { RefChange } from '../entities/push.ts';
 import type { Commit } from '../git/commit.ts';
 import { GitError } from '../git/errors.ts';
@@ -84,9 +85,4 @@ async function broughtCommits(work: Work, moved: MovedRef): Promise<Brought> {
 function startOf({ push, change, trunk }: MovedRef): string {
   const isTrunk = change.ref === `refs/heads/${push.default_branch}`;
   return change.oldSha === zeroSha && trunk !== null && !isTrunk ? trunk : change.oldSha;
-}
-
-/** PostgreSQL keeps neither NUL nor half of a surrogate pair in its JSON. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

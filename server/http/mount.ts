@@ -3,8 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Services, Work } from '../services.ts';
+import { inTransaction } from '../sql.ts';
 import { Answer, PageAnswer } from './answers.ts';
 import { readBody } from './body.ts';
+import { clientGone } from './client-gone.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { type Params, readPage, readParams } from './params.ts';
 import { parseQueryString } from './query-string.ts';
@@ -50,7 +52,7 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
     page,
     header,
     stream: isStream ? ctx.req : Readable.from([]),
-    signal: abortSignal(ctx),
+    signal: clientGone(ctx),
   };
   const result = await runIn(work, declared, (inner) =>
     declared.run({ ...(scope as object), ...rest, work: inner } as Call<unknown, Params>),
@@ -69,7 +71,7 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
 /** Writing endpoints run in one transaction; the answer is sent after its commit. */
 async function runIn<T>(work: Work, declared: Endpoint, run: (work: Work) => Promise<T>): Promise<T> {
   if (declared.method === 'GET' || declared.transaction === false) return run(work);
-  return work.orm.em.fork().transactional((em) => run({ ...work, em: em as Work['em'] }));
+  return inTransaction(work, run);
 }
 
 /** @throws Error when an answer is not as declared, or says more than that. */
@@ -97,10 +99,4 @@ export function originOf(ctx: Context, services: Services): string {
   const host = ctx.get('host');
   if (services.baseUrlFixed || !/^[A-Za-z0-9.:[\]-]{1,255}$/.test(host)) return services.baseUrl;
   return `${ctx.protocol}://${host}`;
-}
-
-function abortSignal(ctx: Context): AbortSignal {
-  const controller = new AbortController();
-  ctx.res.once('close', () => controller.abort());
-  return controller.signal;
 }

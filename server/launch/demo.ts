@@ -7,7 +7,7 @@ import { publishFolder } from '../git/publish-folder.ts';
 import { privateTokenOf } from '../queries/private-token.ts';
 import { userById } from '../queries/viewer.ts';
 import type { Services, Work } from '../services.ts';
-import { sql } from '../sql.ts';
+import { inTransaction, sql } from '../sql.ts';
 
 const folder = fileURLToPath(new URL('../../examples/hello-ci', import.meta.url));
 const rootId = 1;
@@ -28,8 +28,7 @@ interface DemoBuild {
  * @returns id of the project.
  */
 export async function importDemo(services: Services, url: string): Promise<number> {
-  const projectId = await services.orm.em.fork().transactional(async (em) => {
-    const work: Work = { ...services, em: em as Work['em'], origin: services.baseUrl };
+  const projectId = await inTransaction({ ...services, origin: services.baseUrl }, async (work) => {
     const root = await userById(work.em, rootId);
     if (!root) throw new Error('there is no root');
     return createProject(work, root, {

@@ -1,4 +1,6 @@
+import { accessLevels } from '../../shared/access-level.ts';
 import type { ListQuery } from './list-query.ts';
+import { memberProjects } from './member-projects.ts';
 import { projectColumns, projectTables } from './project-row.ts';
 import { escapeLike } from './users.ts';
 import type { Viewer } from './viewer.ts';
@@ -15,20 +17,10 @@ export interface ProjectFilter {
 
 const levels = { private: 0, internal: 10, public: 20 };
 
-/** Ids of the projects that `$1` takes part in: as owner, member, member of the group, or through a share. */
-const ownProjects = `
-  select p1.id from projects p1 join namespaces n1 on n1.id = p1.namespace_id where n1.owner_id = $1
-  union select project_id from project_members where user_id = $1
-  union select p2.id from projects p2 join group_members m2 on m2.group_id = p2.namespace_id where m2.user_id = $1
-  union select s3.project_id from project_shares s3
-    join group_members m3 on m3.group_id = s3.group_id and m3.user_id = $1
-    join projects p3 on p3.id = s3.project_id
-    join namespaces n3 on n3.id = p3.namespace_id and not n3.share_with_group_lock`;
-
 /** Projects that the viewer takes part in. Public ones of other people are not among them. */
 export function listOwnProjects(viewer: Viewer, filter: ProjectFilter): ListQuery {
   const values: unknown[] = [viewer.id];
-  const conditions = [`p.id in (${ownProjects})`, 'not p.pending_delete'];
+  const conditions = [`p.id in (${memberProjects('$1', accessLevels.guest)})`, 'not p.pending_delete'];
   const add = (make: (n: string) => string, value: unknown) => {
     values.push(value);
     conditions.push(make(`$${values.length}`));

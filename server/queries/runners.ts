@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { accessLevels } from '../../shared/access-level.ts';
 import { sqlOne } from '../sql.ts';
 import type { ListQuery } from './list-query.ts';
+import { memberProjects } from './member-projects.ts';
 import { runnerColumns } from './runner-row.ts';
 
 export const ownRunnerScopes = ['active', 'paused', 'online'] as const;
@@ -17,23 +18,14 @@ const scopeConditions: Record<RunnerScope, string> = {
   shared: 'r.is_shared',
 };
 
-/** Projects of which user `n` is at least a master. */
-function masteredProjects(n: string): string {
-  return `select p.id from projects p join namespaces ns on ns.id = p.namespace_id where ns.owner_id = ${n}
-    union select project_id from project_members where user_id = ${n} and access_level >= ${accessLevels.master}
-    union select p.id from projects p join group_members gm on gm.group_id = p.namespace_id
-      where gm.user_id = ${n} and gm.access_level >= ${accessLevels.master}
-    union select s.project_id from project_shares s join group_members sm on sm.group_id = s.group_id
-      join projects sp on sp.id = s.project_id
-      join namespaces sn on sn.id = sp.namespace_id and not sn.share_with_group_lock
-      where sm.user_id = ${n} and least(sm.access_level, s.group_access) >= ${accessLevels.master}`;
-}
+/** Projects of which the user in `$1` is at least a master. */
+const masteredProjects = memberProjects('$1', accessLevels.master);
 
 /** Specific runners of the projects that the user is a master of. */
 export function listOwnRunners(userId: number, scope: RunnerScope | undefined): ListQuery {
   return listWhere(
     `not r.is_shared and exists (select 1 from runner_projects rp where rp.runner_id = r.id
-       and rp.project_id in (${masteredProjects('$1')}))`,
+       and rp.project_id in (${masteredProjects}))`,
     [userId],
     scope,
   );
@@ -65,7 +57,7 @@ function listWhere(condition: string, values: unknown[], scope: RunnerScope | un
 export async function mastersRunner(em: EntityManager, userId: number, runnerId: number): Promise<boolean> {
   const row = await sqlOne(
     em,
-    `select 1 from runner_projects where runner_id = $2 and project_id in (${masteredProjects('$1')}) limit 1`,
+    `select 1 from runner_projects where runner_id = $2 and project_id in (${masteredProjects}) limit 1`,
     [userId, runnerId],
   );
   return row !== null;

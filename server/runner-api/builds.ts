@@ -14,6 +14,7 @@ import { presentBuildPayload } from '../present/build-payload.ts';
 import { findDependencies, findPayload } from '../queries/build-payload.ts';
 import { secretVariables } from '../queries/ci-variables.ts';
 import type { Work } from '../services.ts';
+import { inTransaction } from '../sql.ts';
 
 /** What a runner says of itself is of use, but no reason to refuse its build. */
 const tolerantInfo = RunnerInfo.catch({});
@@ -52,7 +53,7 @@ async function handOver(work: Work, build: ClaimedBuild, signal: AbortSignal): P
 }
 
 async function giveBack(work: Work, build: ClaimedBuild): Promise<void> {
-  await work.orm.em.fork().transactional((em) => returnBuild({ ...work, em: em as Work['em'] }, build));
+  await inTransaction(work, (inner) => returnBuild(inner, build));
 }
 
 async function payloadOf(work: Work, buildId: number): Promise<BuildPayload | null> {

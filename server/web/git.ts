@@ -17,6 +17,7 @@ import {
   smartHttpHeaders,
   uploadPack,
 } from '../git/smart-http.ts';
+import { clientGone } from '../http/client-gone.ts';
 import { originOf } from '../http/mount.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Services, Work } from '../services.ts';
@@ -55,7 +56,7 @@ async function plainErrors(ctx: Context, run: () => Promise<void>): Promise<void
 }
 
 async function infoRefs(work: Work, ctx: Context): Promise<void> {
-  const signal = gone(ctx);
+  const signal = clientGone(ctx);
   const service = ctx.query.service;
   if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
     throw new AppError({
@@ -71,7 +72,7 @@ async function infoRefs(work: Work, ctx: Context): Promise<void> {
 }
 
 async function fetchPack(work: Work, ctx: Context): Promise<void> {
-  const signal = gone(ctx);
+  const signal = clientGone(ctx);
   const { project } = await accessOf(work, ctx, 'read');
   ctx.body = uploadPack({
     dir: repositoryOf(work, project),
@@ -84,7 +85,7 @@ async function fetchPack(work: Work, ctx: Context): Promise<void> {
 }
 
 async function push(work: Work, ctx: Context): Promise<void> {
-  const signal = gone(ctx);
+  const signal = clientGone(ctx);
   const access = await accessOf(work, ctx, 'write');
   const body = decodeBody(ctx.req, { gzip: isGzipped(ctx) });
   const { replay, ...head } = await readCommands(body);
@@ -168,13 +169,4 @@ function setHeaders(ctx: Context, service: GitService): void {
 
 function isGzipped(ctx: Context): boolean {
   return /^(?:x-)?gzip$/i.test(ctx.get('content-encoding'));
-}
-
-/** Fires when the client goes away before its answer is complete. Ask before anything is awaited. */
-function gone(ctx: Context): AbortSignal {
-  const controller = new AbortController();
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) controller.abort();
-  });
-  return controller.signal;
 }

@@ -1,37 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepository } from '../../server/git/repository.ts';
-
-const environment = {
-  PATH: '/usr/local/bin:/usr/bin:/bin',
-  HOME: '/nonexistent',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_AUTHOR_NAME: 'Ada Lovelace',
-  GIT_AUTHOR_EMAIL: 'ada@example.org',
-  GIT_AUTHOR_DATE: '1464937902 +0530',
-  GIT_COMMITTER_NAME: 'Grace Hopper',
-  GIT_COMMITTER_EMAIL: 'grace@example.org',
-  GIT_COMMITTER_DATE: '1464938000 -0330',
-};
-
-export interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+import { environment, type Ran, tryGit as runGit } from '../support/git.ts';
 
 /** Runs git as a client would; gives back whatever came out. */
 export function tryGit(cwd: string, ...args: string[]): Promise<Ran> {
-  return new Promise((resolve) => {
-    const options = { cwd, env: environment, maxBuffer: 64 * 1024 * 1024 };
-    execFile('git', args, options, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout: stdout.trim(), stderr });
-    });
-  });
+  return runGit(cwd, args);
 }
 
 /** The same, for what has to work. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import test from 'ava';
 
 /** Whole environment of the client: nothing of the machine's own settings reaches it, and commits are the same every time. */
-const environment = {
+export const environment = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/nonexistent',
   LC_ALL: 'C',
