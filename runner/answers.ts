@@ -63,16 +63,29 @@ export function parseJson(body: string): unknown {
 
 export function faultOf(response: Response<string>): RequestFault {
   const { message } = (parseJson(response.body) ?? {}) as { message?: unknown };
-  const said = typeof message === 'string' ? message : (response.statusMessage ?? '');
-  return new RequestFault(`the server answered ${response.statusCode} ${said}`.trim(), response.statusCode);
+  return answered(response, typeof message === 'string' ? message : undefined);
 }
 
 export function faultOfError(error: unknown): RequestFault {
   if (error instanceof RequestFault) return error;
   const { response } = error as { response?: Response };
-  if (!response) return new RequestFault(reasonOf(error), null);
-  const text = `the server answered ${response.statusCode} ${response.statusMessage ?? ''}`;
-  return new RequestFault(text.trim(), response.statusCode);
+  return response
+    ? answered(response)
+    : new RequestFault(reasonOf(error), { status: null, code: codeOf(error) });
+}
+
+const connecting = new Set(['lookup', 'connect', 'secureConnect']);
+
+/** Code of a connection that failed; one that never came about is told from one that fell silent. */
+export function codeOf(error: unknown): string | undefined {
+  const { code, event } = error as { code?: string; event?: string };
+  return event !== undefined && connecting.has(event) ? 'EHOSTUNREACH' : code;
+}
+
+/** Messages of this API begin with the status themselves. */
+function answered({ statusCode, statusMessage }: Response, message = statusMessage ?? ''): RequestFault {
+  const text = message.startsWith(`${statusCode}`) ? message : `${statusCode} ${message}`.trim();
+  return new RequestFault(`the server answered ${text}`, { status: statusCode });
 }
 
 export function reasonOf(error: unknown): string {

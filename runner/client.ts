@@ -6,6 +6,7 @@ import { got, type OptionsInit, type Response } from 'got';
 import { RegisteredRunner, type RunnerInfo } from '../shared/protocol/runner.ts';
 import {
   type ClaimAnswer,
+  codeOf,
   faultOf,
   faultOfError,
   parseJson,
@@ -14,7 +15,7 @@ import {
   reasonOf,
 } from './answers.ts';
 import type { ArtifactsDownload, ArtifactsUpload, StateAnswer, TraceAnswer } from './job/build-api.ts';
-import { RequestFault, withRetries } from './retry.ts';
+import { RequestFault, type RetryOptions, withRetries } from './retry.ts';
 
 export interface ClientOptions {
   /** Address of the server, with or without `/ci`. */
@@ -22,6 +23,8 @@ export interface ClientOptions {
   info: RunnerInfo;
   /** Milliseconds between two tries to move an archive. */
   retryPause?: number;
+  /** Milliseconds that moving an archive waits for a server that is away. */
+  patience?: number;
 }
 
 export interface RegisterRequest {
@@ -63,6 +66,7 @@ const claimReserve = 20_000;
 /** Longest silence on a connection that moves an archive. */
 const idleLimit = 120_000;
 const archiveAttempts = 3;
+const archivePatience = 35 * 60_000;
 
 /** Address of the runner API below the server's address. */
 export function apiUrl(url: string): string {
@@ -73,12 +77,16 @@ export function apiUrl(url: string): string {
 /** The calls of the runner API, one method each. */
 export class RunnerClient {
   readonly #info: RunnerInfo;
-  readonly #retryPause: number;
+  readonly #retries: Omit<RetryOptions, 'signal'>;
   readonly #http;
 
   constructor(options: ClientOptions) {
     this.#info = options.info;
-    this.#retryPause = options.retryPause ?? 1000;
+    this.#retries = {
+      attempts: archiveAttempts,
+      pause: options.retryPause ?? 1000,
+      patience: options.patience ?? archivePatience,
+    };
     this.#http = got.extend({
       prefixUrl: apiUrl(options.url),
       throwHttpErrors: false,
@@ -183,7 +191,7 @@ export class RunnerClient {
   /** @throws RequestFault. */
   async uploadArtifacts(upload: ArtifactsUpload & { buildId: number; token: string }): Promise<void> {
     const { signal } = upload;
-    await withRetries({ attempts: archiveAttempts, pause: this.#retryPause, signal }, async () => {
+    await withRetries({ ...this.#retries, signal }, async () => {
       const response = await this.#sendArchive(upload);
       if (response.statusCode !== 201) throw faultOf(response);
     });
@@ -216,7 +224,7 @@ export class RunnerClient {
     } catch (error) {
       upload.signal.throwIfAborted();
       const answer = status === null ? '' : `the server answered ${status}; `;
-      throw new RequestFault(`${answer}${reasonOf(error)}`, status);
+      throw new RequestFault(`${answer}${reasonOf(error)}`, { status, code: codeOf(error) });
     } finally {
       content.destroy();
     }
@@ -224,7 +232,7 @@ export class RunnerClient {
 
   /** @throws RequestFault. */
   async downloadArtifacts({ buildId, token, file, signal }: ArtifactsDownload): Promise<void> {
-    await withRetries({ attempts: archiveAttempts, pause: this.#retryPause, signal }, async () => {
+    await withRetries({ ...this.#retries, signal }, async () => {
       try {
         const stream = this.#http.stream(`builds/${buildId}/artifacts`, {
           headers: { 'build-token': token, accept: '*/*' },

@@ -176,8 +176,8 @@ for (const [status, tries] of [
   [403, 1],
   [404, 1],
   [413, 1],
+  [400, 3],
   [500, 3],
-  [503, 3],
 ] as const) {
   test(`an upload answered ${status} is tried ${tries} times`, async (t) => {
     const server = await fakeCiServer(t);
@@ -200,6 +200,69 @@ test('an upload that fails once is sent whole again', async (t) => {
   };
   await fakeClient(server).uploadArtifacts(upload());
   t.is(partContent(build.upload ?? Buffer.alloc(0)).toString(), 'zip bytes');
+});
+
+for (const status of [429, 502, 503, 504]) {
+  test(`an upload waits for a server that answers ${status}`, async (t) => {
+    const server = await fakeCiServer(t);
+    const build = server.add(makePayload({ id: 1 }));
+    server.intercept = (_request, response) => {
+      if (server.seen.length > 7) return false;
+      reply(response, status);
+      return true;
+    };
+    await fakeClient(server).uploadArtifacts(upload());
+    t.is(server.seen.length, 8);
+    t.is(partContent(build.upload ?? Buffer.alloc(0)).toString(), 'zip bytes');
+  });
+}
+
+test('an upload waits for a server that is not there', async (t) => {
+  const server = await fakeCiServer(t);
+  const build = server.add(makePayload({ id: 1 }));
+  const port = Number(new URL(server.url).port);
+  await server.stop();
+  let tries = 0;
+  const content = () => {
+    tries += 1;
+    if (tries === 6) server.start(port).catch(t.fail);
+    return Readable.from([Buffer.from(`try ${tries}`)], { objectMode: false });
+  };
+  const client = new RunnerClient({ url: `http://127.0.0.1:${port}`, info: {}, retryPause: 5 });
+  await client.uploadArtifacts({ ...upload(), content });
+  t.true(tries > 5);
+  t.is(partContent(build.upload ?? Buffer.alloc(0)).toString(), `try ${tries}`);
+});
+
+test('waiting for a server ends when it lasts too long, or at a stop', async (t) => {
+  const away = { url: 'http://127.0.0.1:1', info: {}, retryPause: 1 };
+  const impatient = new RunnerClient({ ...away, patience: 20 });
+  await t.throwsAsync(impatient.uploadArtifacts(upload()), { message: /ECONNREFUSED/ });
+  const controller = new AbortController();
+  let tries = 0;
+  const content = () => {
+    tries += 1;
+    if (tries === 3) controller.abort(new Error('stopped'));
+    return Readable.from([]);
+  };
+  const stopped = new RunnerClient(away).uploadArtifacts({ ...upload(), content, signal: controller.signal });
+  await t.throwsAsync(stopped, { message: 'stopped' });
+});
+
+test('what the server says is told once', async (t) => {
+  const server = await fakeCiServer(t);
+  server.intercept = (_request, response) => {
+    reply(response, 403, { message: '403 Forbidden' });
+    return true;
+  };
+  const error = await t.throwsAsync(fakeClient(server).uploadArtifacts(upload()));
+  t.is(error?.message, 'the server answered 403 Forbidden');
+  server.intercept = (_request, response) => {
+    reply(response, 413, { message: 'too large' });
+    return true;
+  };
+  const other = await t.throwsAsync(fakeClient(server).uploadArtifacts(upload()));
+  t.is(other?.message, 'the server answered 413 too large');
 });
 
 test('a refusal before the archive has been sent ends the reading', async (t) => {
@@ -235,6 +298,19 @@ test('a download is written to its file', async (t) => {
   await fakeClient(server).downloadArtifacts({ buildId: 4, token: 'build-token', file, signal: never() });
   t.is(await readFile(file, 'utf8'), 'archive');
   t.is(server.seen[0]?.headers['build-token'], 'build-token');
+});
+
+test('a download waits for a server that is away', async (t) => {
+  const server = await fakeCiServer(t);
+  server.archives.set(4, Buffer.from('archive'));
+  server.intercept = (_request, response) => {
+    if (server.seen.length > 5) return false;
+    reply(response, 503);
+    return true;
+  };
+  const file = join(await temporaryFolder(t), 'a.zip');
+  await fakeClient(server).downloadArtifacts({ buildId: 4, token: 'x', file, signal: never() });
+  t.is(await readFile(file, 'utf8'), 'archive');
 });
 
 test('a download that breaks off is made again', async (t) => {

@@ -37,8 +37,8 @@ export class FakeCiServer {
     this.#serve(request, response).catch((error: Error) => response.destroy(error));
   });
 
-  async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
+  async start(port = 0): Promise<this> {
+    this.#server.listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
     return this;
   }
