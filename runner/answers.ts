@@ -45,8 +45,9 @@ export function readTraceAnswer(response: Response<string>): TraceAnswer {
     case 416:
       return { kind: 'out_of_order', length: parseRangeLength(header('range') ?? '') };
     case 403:
-    case 404:
       return { kind: 'gone' };
+    case 404:
+      return { kind: 'no_parts' };
     default:
       return { kind: 'unavailable', reason: faultOf(response).message };
   }

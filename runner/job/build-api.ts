@@ -5,8 +5,10 @@ export type TraceAnswer =
   | { kind: 'stored'; status: string | null }
   /** The server has another length, in bytes; null when it did not say which. */
   | { kind: 'out_of_order'; length: number | null }
-  /** The build no longer exists, or is not ours any more. */
+  /** The build is not ours any more. */
   | { kind: 'gone' }
+  /** Nothing is there to take parts; the build itself may be. */
+  | { kind: 'no_parts' }
   /** Anything that may pass: no connection, a server error. */
   | { kind: 'unavailable'; reason: string };
 

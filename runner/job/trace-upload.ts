@@ -1,11 +1,13 @@
 import { backoffDelay } from '../../shared/retry.ts';
-import type { BuildApi, TraceAnswer } from './build-api.ts';
+import type { BuildApi, StateAnswer, TraceAnswer } from './build-api.ts';
 import type { TraceSpool } from './trace-spool.ts';
 
 /** All in milliseconds. */
 export interface TraceTiming {
   /** From the first new byte to the part that carries it. */
   flush: number;
+  /** The same where each part is the whole trace, because the server takes no others. */
+  wholeFlush: number;
   /** Longest silence: an empty part asks for the state of the build and shows that it is alive. */
   poll: number;
   retryFirst: number;
@@ -16,6 +18,7 @@ export interface TraceTiming {
 
 export const traceTiming: TraceTiming = {
   flush: 700,
+  wholeFlush: 3000,
   poll: 2500,
   retryFirst: 1000,
   retryMax: 30_000,
@@ -44,6 +47,8 @@ export class TraceUpload {
   #mismatches = 0;
   #lastContact = Date.now();
   #pendingSince: number | null = null;
+  /** The server takes no parts, only the trace as a whole. */
+  #isWhole = false;
   #isEnding = false;
   #isGone = false;
   #hasStopped = false;
@@ -100,8 +105,9 @@ export class TraceUpload {
   }
 
   #dueIn(): number {
-    const { flush, poll } = this.#options.timing;
-    if (this.#pending >= maxPart) return 0;
+    const { flush: partFlush, wholeFlush, poll } = this.#options.timing;
+    if (this.#pending >= maxPart && !this.#isWhole) return 0;
+    const flush = this.#isWhole ? wholeFlush : partFlush;
     const polled = this.#lastContact + poll - Date.now();
     return this.#pendingSince === null ? polled : Math.min(polled, this.#pendingSince + flush - Date.now());
   }
@@ -123,12 +129,26 @@ export class TraceUpload {
   }
 
   async #sendPart(): Promise<void> {
+    if (this.#isWhole) return this.#sendWhole();
     const bytes = await this.#options.spool.read(this.#sent, maxPart);
     const answer = await this.#options.api.appendTrace({ offset: this.#sent + this.#shift, bytes });
     if (answer.kind === 'stored') this.#stored(answer, bytes.length);
     else if (answer.kind === 'out_of_order') await this.#realign(answer.length);
     else if (answer.kind === 'gone') this.#stop('gone');
+    else if (answer.kind === 'no_parts') await this.#changeToWhole();
     else this.#failures += 1;
+  }
+
+  /** Servers without this call know the build all the same; one that does not will say so now. */
+  async #changeToWhole(): Promise<void> {
+    this.#isWhole = true;
+    await this.#replaceAll();
+  }
+
+  async #sendWhole(): Promise<void> {
+    if (this.#pending > 0) return this.#replaceAll();
+    const answer = await this.#options.api.updateState({ state: 'running' });
+    if (this.#hasReached(answer)) this.#contact();
   }
 
   #stored(answer: TraceAnswer & { kind: 'stored' }, length: number): void {
@@ -156,15 +176,16 @@ export class TraceUpload {
     const { spool, api } = this.#options;
     const bytes = await spool.read(0, spool.size);
     const trace = bytes.toString();
-    const answer = await api.updateState({ state: 'running', trace });
-    if (answer.kind === 'gone') return this.#stop('gone');
-    if (answer.kind === 'unavailable') {
-      this.#failures += 1;
-      return;
-    }
+    if (!this.#hasReached(await api.updateState({ state: 'running', trace }))) return;
     this.#sent = bytes.length;
     this.#shift = Buffer.byteLength(trace) - bytes.length;
     this.#contact();
+  }
+
+  #hasReached(answer: StateAnswer): boolean {
+    if (answer.kind === 'gone') this.#stop('gone');
+    if (answer.kind === 'unavailable') this.#failures += 1;
+    return answer.kind === 'done';
   }
 
   #stop(why: 'canceled' | 'gone'): void {

@@ -7,7 +7,14 @@ import type { BuildPayload } from '../../shared/protocol/build.ts';
 import { FakeCiServer } from './fake-ci-server.ts';
 
 /** Short enough that tests do not wait; nothing depends on the exact values. */
-export const quickTrace: TraceTiming = { flush: 5, poll: 30, retryFirst: 5, retryMax: 20, giveUp: 20_000 };
+export const quickTrace: TraceTiming = {
+  flush: 5,
+  wholeFlush: 5,
+  poll: 30,
+  retryFirst: 5,
+  retryMax: 20,
+  giveUp: 20_000,
+};
 
 export async function fakeCiServer(t: ExecutionContext): Promise<FakeCiServer> {
   const server = await new FakeCiServer().start();

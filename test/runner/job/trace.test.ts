@@ -110,6 +110,56 @@ for (const status of [403, 404]) {
   });
 }
 
+/** A server that knows the build but has no call for parts of a trace. */
+const withoutParts: Intercept = (request, response) => {
+  if (request.method === 'PATCH') reply(response, 404);
+  return request.method === 'PATCH';
+};
+
+test('a server without the call for parts gets the whole trace, again whenever it has grown', async (t) => {
+  const server = await fakeCiServer(t);
+  server.intercept = withoutParts;
+  const { build, trace, stops } = await openAt(t, server);
+  await trace.write('one\n');
+  await server.until(() => build.trace.toString() === 'one\n');
+  await trace.write('two\n');
+  await server.until(() => build.trace.toString() === 'one\ntwo\n');
+  await trace.output(Buffer.from([0xff]));
+  await trace.write('end\n');
+  t.true(await trace.finish(true));
+  t.is(build.trace.toString(), 'one\ntwo\n\ufffd\nend\n');
+  t.is(server.requests('PATCH', /trace/).length, 1);
+  t.deepEqual(stops, []);
+});
+
+test('while the whole trace is sent, a silent build still shows that it is alive, without the trace', async (t) => {
+  const server = await fakeCiServer(t);
+  server.intercept = withoutParts;
+  const { trace } = await openAt(t, server);
+  await trace.write('one\n');
+  const bodies = () => server.requests('PUT', /builds/).map((request) => String(request.body));
+  await server.until(() => bodies().filter((body) => !body.includes('"trace"')).length >= 2);
+  t.is(bodies().filter((body) => body.includes('one')).length, 1);
+});
+
+test('a server without the call for parts may be away for a while', async (t) => {
+  const server = await fakeCiServer(t);
+  let faults = 0;
+  server.intercept = (request, response) => {
+    if (request.method === 'PUT' && faults < 3) {
+      faults += 1;
+      reply(response, 502);
+      return true;
+    }
+    return withoutParts(request, response);
+  };
+  const { build, trace, stops } = await openAt(t, server);
+  await trace.write('kept');
+  t.true(await trace.finish(true));
+  t.is(build.trace.toString(), 'kept');
+  t.deepEqual(stops, []);
+});
+
 for (const fault of [400, 409, 500, 502, 'dropped'] as const) {
   test(`after ${fault} the same part is sent again`, async (t) => {
     const server = await fakeCiServer(t);
