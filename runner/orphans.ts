@@ -18,7 +18,9 @@ const lastWords = '\nERROR: Job failed (system failure): the runner was restarte
 
 /**
  * Reports the builds that an earlier process was running when it died, with as much of their trace as is on
- * disk. Those whose server is away are kept for the next start.
+ * disk. Those that the server does not take now stay for the next call.
+ *
+ * @throws Error when there are some that stay.
  */
 export async function reportOrphans({
   registration,
@@ -30,6 +32,7 @@ export async function reportOrphans({
   const nobody = { id: 0, project_id: 0, repo_url: '' };
   const { temporary } = buildPaths({ registration, configPath, build: nobody, projectSlot: 0 });
   const directory = dirname(temporary);
+  let waiting = 0;
   for (const name of await readdir(directory).catch(() => [])) {
     const buildId = Number(name);
     if (live.has(buildId)) continue;
@@ -44,8 +47,12 @@ export async function reportOrphans({
       };
       const answer = await client.updateBuild(report);
       log.warn({ build: buildId, answer: answer.kind }, 'an earlier process died while it ran this build');
-      if (answer.kind === 'unavailable') continue;
+      if (answer.kind === 'unavailable') {
+        waiting += 1;
+        continue;
+      }
     }
     await rm(left, { recursive: true, force: true });
   }
+  if (waiting > 0) throw new Error(`the server does not take the end of ${waiting} builds now`);
 }

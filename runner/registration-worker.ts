@@ -9,6 +9,7 @@ import type { Registration } from './config.ts';
 import type { Executor } from './executor/executor.ts';
 import { shortToken } from './executors.ts';
 import type { HostEnvironment } from './host-environment.ts';
+import { Housekeeping } from './housekeeping.ts';
 import type { JobTiming } from './job/job.ts';
 import type { Outcome } from './job/outcome.ts';
 import { runJob } from './job/run-job.ts';
@@ -22,6 +23,8 @@ export interface WorkerTiming {
   job: JobTiming;
   backoffFirst: number;
   backoffMax: number;
+  /** Between two clean-ups after dead builds. */
+  housekeeping: number;
   /** Seconds that the server may hold a question for a build. */
   longWait: number;
   /** The same while registrations outnumber the free slots, so that each gets its turn. */
@@ -64,26 +67,37 @@ export class RegistrationWorker {
   readonly #limit: SlotPool;
   readonly #projects = new Map<number, NumberPool>();
   readonly #running = new Map<number, Promise<void>>();
+  readonly #housekeeping: Housekeeping;
   /** Claims that failed one after the other, and the same of preparations. */
   #failures = 0;
   #preparations = 0;
+  /** Builds that could not be removed from where they ran. */
+  readonly #unclean = new Set<number>();
+  /** Whether what builds run in has failed one, and has not shown since that it works. */
+  #isSuspect = false;
 
   constructor(options: RegistrationWorkerOptions) {
     this.#options = options;
     this.#limit = new SlotPool(options.registration.limit ?? Number.MAX_SAFE_INTEGER);
+    this.#housekeeping = new Housekeeping({
+      tasks: {
+        'remove leftovers': () => options.executor.removeLeftovers(options.live),
+        'report builds of an earlier process': () => reportOrphans(options),
+      },
+      interval: options.timing.housekeeping,
+      backoffFirst: options.timing.backoffFirst,
+      backoffMax: options.timing.backoffMax,
+      log: options.log,
+    });
   }
 
   /** Comes back after `drain` has fired and the last build has been reported. */
   async run(): Promise<void> {
-    const { executor, log, drain, live } = this.#options;
-    await executor.removeLeftovers(live).catch((error: Error) => {
-      log.warn({ reason: error.message }, 'what earlier builds left behind cannot be removed now');
-    });
-    await reportOrphans(this.#options).catch((error: Error) => {
-      log.warn({ reason: error.message }, 'builds of an earlier process cannot be reported');
-    });
+    const { drain } = this.#options;
+    await this.#housekeeping.round();
+    const chores = this.#housekeeping.run(drain);
     while (!drain.aborted) await this.#turn();
-    await Promise.all(this.#running.values());
+    await Promise.all([chores, ...this.#running.values()]);
   }
 
   async #turn(): Promise<void> {
@@ -93,6 +107,10 @@ export class RegistrationWorker {
     const shared = await slots.acquire(drain);
     if (!shared) return own.release();
     const slot = joined(shared, own);
+    if (this.#isSuspect) {
+      slot.release();
+      return this.#untilUsable();
+    }
     const started = Date.now();
     const answer = await this.#claim();
     if (answer?.kind === 'build') {
@@ -136,6 +154,20 @@ export class RegistrationWorker {
     await this.#backOff(this.#failures);
   }
 
+  /** A build taken while the executor is out of order would fail for it; it can wait, or go to another runner. */
+  async #untilUsable(): Promise<void> {
+    const { executor, drain, log } = this.#options;
+    for (let failures = 1; this.#isSuspect && !drain.aborted; failures += 1) {
+      try {
+        await executor.assertUsable();
+        this.#isSuspect = false;
+      } catch (error) {
+        log.warn({ reason: (error as Error).message }, 'no builds are taken until the executor works again');
+        await this.#backOff(failures);
+      }
+    }
+  }
+
   async #backOff(failures: number): Promise<void> {
     const { timing } = this.#options;
     await this.#sleep(backoffDelay(failures, { first: timing.backoffFirst, max: timing.backoffMax }));
@@ -164,7 +196,6 @@ export class RegistrationWorker {
       numbers.giveBack(projectSlot);
       if (numbers.isEmpty) this.#projects.delete(build.project_id);
       this.#running.delete(build.id);
-      this.#options.live.delete(build.id);
       slot.release();
     });
     this.#running.set(build.id, done);
@@ -176,12 +207,23 @@ export class RegistrationWorker {
     try {
       const outcome = await this.#runJob(build, { slot, projectSlot, log });
       log.info({ outcome }, 'build ended');
+      if (outcome.kind === 'system_failure') this.#isSuspect = true;
+      this.#ended(build);
       await this.#recover(outcome);
     } catch (error) {
       const reason = (error as Error).message;
       log.error({ reason }, 'build could not be run');
+      this.#isSuspect = true;
       await this.#refuse(build.id, reason);
+      this.#ended(build);
     }
+  }
+
+  /** Whatever is left of the build from here on is a leftover. */
+  #ended({ id }: BuildPayload): void {
+    this.#options.live.delete(id);
+    const isUnclean = this.#unclean.delete(id);
+    if (this.#isSuspect || isUnclean) this.#housekeeping.soon();
   }
 
   #runJob(build: BuildPayload, at: { slot: Slot; projectSlot: number; log: Log }): Promise<Outcome> {
@@ -205,6 +247,7 @@ export class RegistrationWorker {
       hostEnvironment: hostEnvironment.git,
       outputLimit: registration.output_limit,
       shutdown,
+      onUncleaned: () => void this.#unclean.add(build.id),
       log: at.log,
       timing: timing.job,
     });

@@ -12,6 +12,7 @@ export const workerTiming: WorkerTiming = {
   job: { trace: traceTiming, stepRetry: 3000, afterScriptLimit: 5 * 60_000 },
   backoffFirst: 1000,
   backoffMax: 60_000,
+  housekeeping: 60 * 60_000,
   longWait: 50,
   shortWait: 3,
 };

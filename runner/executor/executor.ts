@@ -74,6 +74,8 @@ export interface Executor {
   readonly name: string;
   /** Makes everything ready for the sources: image, network, services, containers. */
   prepare(request: PrepareRequest): Promise<JobEnvironment>;
+  /** Rejects, with the reason, when no build can be run at present. */
+  assertUsable(): Promise<void>;
   /** Removes what earlier processes left behind, except for builds in `liveBuildIds`. */
   removeLeftovers(liveBuildIds: ReadonlySet<number>): Promise<void>;
 }

@@ -14,6 +14,8 @@ export interface Script {
   importFiles?(files: AsyncIterable<FileEntry>): Promise<void>;
   exportFiles?(roots: string[]): AsyncIterable<FileEntry>;
   cleanUp?(): Promise<void>;
+  assertUsable?(): Promise<void>;
+  removeLeftovers?(liveBuildIds: ReadonlySet<number>): Promise<void>;
 }
 
 export interface ScriptedExecutor extends Executor {
@@ -56,8 +58,13 @@ export function createScriptedExecutor(script: Script = {}): ScriptedExecutor {
       await script.prepare?.(request);
       return environment;
     },
-    async removeLeftovers() {
+    async assertUsable() {
+      calls.push('assertUsable');
+      await script.assertUsable?.();
+    },
+    async removeLeftovers(liveBuildIds) {
       calls.push('removeLeftovers');
+      await script.removeLeftovers?.(liveBuildIds);
     },
   };
 }

@@ -40,6 +40,8 @@ export interface JobRequest {
   outputLimit: number;
   /** Fires when the runner is to stop at once. */
   shutdown: AbortSignal;
+  /** Hears that something of the build was left where it ran. */
+  onUncleaned?(): void;
   log: JobLog;
   timing: JobTiming;
 }

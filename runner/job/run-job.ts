@@ -113,8 +113,9 @@ async function keepFiles(job: Job, input: steps.ArchiveInput, outcome: Outcome):
 
 /** Reports and cleans up side by side: neither has to wait for a server or an engine that is away. */
 async function end(run: Run, outcome: Outcome): Promise<void> {
-  const { log, build } = run.job.request;
+  const { log, build, onUncleaned } = run.job.request;
   const cleaned = run.environment?.cleanUp().catch((error: Error) => {
+    onUncleaned?.();
     log.warn({ build: build.id, reason: error.message }, 'clean-up failed');
   });
   await report(run.job, outcome);

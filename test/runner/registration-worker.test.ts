@@ -6,6 +6,7 @@ import { createLog } from '../../runner/log.ts';
 import { RegistrationWorker, type WorkerTiming } from '../../runner/registration-worker.ts';
 import { SlotPool } from '../../runner/slots.ts';
 import { makePayload } from '../support/build-payload.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FakeCiServer, reply } from '../support/fake-ci-server.ts';
 import { fakeCiServer, fakeClient, quickTrace } from '../support/fake-ci-test.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -14,6 +15,7 @@ const timing: WorkerTiming = {
   job: { trace: quickTrace, stepRetry: 1, afterScriptLimit: 1000 },
   backoffFirst: 5,
   backoffMax: 20,
+  housekeeping: 3_600_000,
   longWait: 20,
   shortWait: 0,
 };
@@ -184,4 +186,56 @@ test('the slots of builds that ended are free again', async (t) => {
   drain.abort();
   await done;
   t.is(slots.free, 2);
+});
+
+test('leftovers are removed again after a build whose clean-up failed, which is no live one by then', async (t) => {
+  const live: number[][] = [];
+  const { server } = await start(t, {
+    cleanUp: () => Promise.reject(new Error('the engine is away')),
+    removeLeftovers: async (ids) => void live.push([...ids]),
+  });
+  const build = server.enqueue(makePayload(plain));
+  await server.until(() => build.status === 'success');
+  await eventually(() => live.length === 2);
+  t.deepEqual(live, [[], []]);
+});
+
+test('leftovers that cannot be removed at the start are tried again', async (t) => {
+  let tries = 0;
+  await start(t, {
+    removeLeftovers: async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('the engine is away');
+    },
+  });
+  await eventually(() => tries === 3);
+  t.pass();
+});
+
+test('after a system failure no build is taken until the executor works again', async (t) => {
+  let isUsable = false;
+  let isBroken = true;
+  let questions = 0;
+  const script: Script = {
+    run: async () => {
+      if (isBroken) throw new Error('the engine died');
+      return { exitCode: 0 };
+    },
+    assertUsable: async () => {
+      questions += 1;
+      if (!isUsable) throw new Error('the engine is away');
+    },
+  };
+  const { server } = await start(t, script, { slots: 1 });
+  const lost = server.enqueue(makePayload(plain));
+  await server.until(() => lost.status === 'failed');
+  t.regex(lost.trace.toString(), /system failure\): the engine died/);
+  await eventually(() => questions >= 2);
+  const next = server.enqueue(makePayload(plain));
+  const asked = server.requests('POST', /builds\/register$/).length;
+  await eventually(() => questions >= 6);
+  t.is(server.requests('POST', /builds\/register$/).length, asked);
+  isBroken = false;
+  isUsable = true;
+  await server.until(() => next.status === 'success');
 });

@@ -3,7 +3,7 @@ import { expandVariables } from '../../../shared/variables.ts';
 import type { DockerOptions } from '../docker-options.ts';
 import type { Executor, JobEnvironment, PrepareRequest } from '../executor.ts';
 import { ExecutorError } from '../executor-error.ts';
-import { connectEngine, type Engine } from './engine.ts';
+import { assertEngine, connectEngine, type Engine } from './engine.ts';
 import {
   createFilesContainer,
   createScriptContainer,
@@ -33,6 +33,7 @@ export function createDockerExecutor(options: DockerExecutorOptions, runnerId = 
   return {
     name: 'docker',
     prepare: (request) => prepare({ engine, options, runnerId, request }),
+    assertUsable: () => assertEngine(engine),
     async removeLeftovers(liveBuildIds) {
       await removeAll(engine, await findLeftovers(engine, runnerId, liveBuildIds));
     },

@@ -32,6 +32,16 @@ export function connectEngine(host: string): Engine {
   return { docker: new Docker({ protocol: 'http', host: url.hostname, port }), host };
 }
 
+/** Milliseconds; an engine that takes longer for its simplest answer is of no use to a build. */
+const answerLimit = 10_000;
+
+/** @throws ExecutorError when the engine does not answer. */
+export async function assertEngine(engine: Engine): Promise<void> {
+  const abortSignal = AbortSignal.timeout(answerLimit);
+  // A ping says nothing: an engine answers it before it can do anything else.
+  await engineCall(engine, 'answer', () => engine.docker.listContainers({ limit: 1, abortSignal }));
+}
+
 /** True when containers of this engine run on this very machine. */
 export function isLocal(engine: Engine): boolean {
   return engine.host.startsWith('/') || engine.host.startsWith('unix://');
@@ -49,7 +59,7 @@ export async function engineCall<T>(engine: Engine, doing: string, call: () => P
 /** The same fault as an ExecutorError; those of the caller's own making pass unchanged. */
 export function engineError(engine: Engine, doing: string, error: unknown): unknown {
   if (isEngineGone(error)) {
-    const reason = errorCode(error) ?? messageOf(error);
+    const reason = isTimeout(error) ? 'no answer in time' : (errorCode(error) ?? messageOf(error));
     const advice = reason === 'EACCES' ? '; may this user use the socket?' : '';
     const text = `The Docker engine at ${engine.host} does not answer (${reason})${advice}`;
     return new ExecutorError('system', text, { cause: error });
@@ -68,7 +78,14 @@ export function engineError(engine: Engine, doing: string, error: unknown): unkn
 export function isEngineGone(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined && goneCodes.has(code)) return true;
+  if (isTimeout(error)) return true;
   return statusOf(error) === undefined && /socket hang up/.test(messageOf(error));
+}
+
+/** Whether one of our own limits broke the call off. */
+function isTimeout(error: unknown): boolean {
+  const cause = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
+  return cause instanceof Error && cause.name === 'TimeoutError';
 }
 
 /** HTTP status of a refusal by the engine; undefined for other errors. */

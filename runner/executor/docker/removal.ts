@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { type Engine, engineError, statusOf } from './engine.ts';
+import { type Engine, engineCall, engineError, statusOf } from './engine.ts';
 import { removeNetwork } from './network.ts';
 
 /** Things on an engine that are to go. Names and ids are equally good. */
@@ -40,11 +40,14 @@ export async function findLeftovers(
 ): Promise<Leftovers> {
   const filters = { label: [`hearth.runner=${runnerId}`, 'hearth.build'] };
   const { docker } = engine;
-  const [containers, networks, { Volumes: volumes }] = await Promise.all([
-    docker.listContainers({ all: true, filters }),
-    docker.listNetworks({ filters }),
-    docker.listVolumes({ filters }),
-  ]);
+  const abortSignal = AbortSignal.timeout(limitMs);
+  const [containers, networks, { Volumes: volumes }] = await engineCall(engine, 'list what builds left', () =>
+    Promise.all([
+      docker.listContainers({ all: true, filters, abortSignal }),
+      docker.listNetworks({ filters, abortSignal }),
+      docker.listVolumes({ filters, abortSignal }),
+    ]),
+  );
   // Looked up only now: a build may have come to life while the engine was answering.
   const isLeft = (object: { Labels?: Record<string, string> }) =>
     !liveBuildIds.has(Number(object.Labels?.['hearth.build']));

@@ -23,6 +23,8 @@ export function createShellExecutor(options: ShellOptions): Executor {
   return {
     name: 'shell',
     prepare: (request) => prepare(request, options),
+    // What it needs is looked for anew by every build.
+    assertUsable: async () => {},
     async removeLeftovers(liveBuildIds) {
       const start = `${markName}=${options.label}/`;
       const isLeft = (entry: string) =>
