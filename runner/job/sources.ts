@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { BuildPayload, BuildVariable } from '../../shared/protocol/build.ts';
 import { type GitOptions, gitEnvironment, runGit, splitCredentials, tryGit } from './git.ts';
 import { removeTree } from './remove-tree.ts';
-import { numberVariable, textVariable } from './variables.ts';
+import { type SourceSettings, sourceSettings } from './source-settings.ts';
+import { emptySubmodules, updateSubmodules } from './submodules.ts';
 
 export interface SourcesRequest {
   build: Pick<BuildPayload, 'sha' | 'ref' | 'tag' | 'repo_url' | 'allow_git_fetch'>;
@@ -13,17 +14,12 @@ export interface SourcesRequest {
   /** What git may see of this host's environment. */
   environment: Record<string, string>;
   notice(text: string): Promise<void>;
+  warn(text: string): void;
   signal: AbortSignal;
 }
 
-export type Strategy = 'clone' | 'fetch' | 'none';
-
-/** How the sources are to be brought: the job's variable, else the project's setting. */
-export function gitStrategy(request: Pick<SourcesRequest, 'build' | 'variables'>): Strategy {
-  const wanted = textVariable(request.variables, 'GIT_STRATEGY');
-  if (wanted === 'clone' || wanted === 'fetch' || wanted === 'none') return wanted;
-  if (wanted !== undefined) throw new Error(`GIT_STRATEGY must be clone, fetch or none, not "${wanted}"`);
-  return request.build.allow_git_fetch ? 'fetch' : 'clone';
+interface Fetch extends SourcesRequest {
+  settings: SourceSettings;
 }
 
 /**
@@ -31,9 +27,11 @@ export function gitStrategy(request: Pick<SourcesRequest, 'build' | 'variables'>
  *
  * @throws Error with a text for the trace; the signal's reason when it fires.
  */
-export async function fetchSources(request: SourcesRequest): Promise<void> {
-  const { directory, build } = request;
-  const strategy = gitStrategy(request);
+export async function fetchSources(given: SourcesRequest): Promise<void> {
+  const { directory, build } = given;
+  const settings = sourceSettings(given);
+  const { strategy } = settings;
+  const request: Fetch = { ...given, settings };
   if (strategy === 'none') {
     await request.notice('Skipping the sources, as GIT_STRATEGY asks');
     await mkdir(directory, { recursive: true });
@@ -51,7 +49,7 @@ export async function fetchSources(request: SourcesRequest): Promise<void> {
   }
 }
 
-async function clone(request: SourcesRequest): Promise<void> {
+async function clone(request: Fetch): Promise<void> {
   await request.notice('Cloning repository…');
   await removeTree(request.directory);
   await mkdir(join(request.directory, '.git'), { recursive: true });
@@ -59,7 +57,7 @@ async function clone(request: SourcesRequest): Promise<void> {
 }
 
 /** Works on an empty repository as on one that an earlier job has used. */
-async function update(request: SourcesRequest): Promise<void> {
+async function update(request: Fetch): Promise<void> {
   const { directory, build, signal } = request;
   const remote = splitCredentials(build.repo_url);
   const git: GitOptions = { directory, environment: gitEnvironment(request.environment, remote), signal };
@@ -102,10 +100,10 @@ async function writeConfig(directory: string, repoUrl: string | null): Promise<v
 }
 
 /** All branches and tags, or with GIT_DEPTH only what the commit needs. */
-async function fetchCommit(request: SourcesRequest, url: string, git: GitOptions): Promise<void> {
-  const { build, variables } = request;
-  const depth = numberVariable(variables, 'GIT_DEPTH', 0);
-  const fetch = ['fetch', '--quiet', '--force', '--update-head-ok'];
+async function fetchCommit(request: Fetch, url: string, git: GitOptions): Promise<void> {
+  const { build, settings } = request;
+  const { depth } = settings;
+  const fetch = ['fetch', '--quiet', '--force', '--update-head-ok', ...settings.fetchFlags];
   const refspecs = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
   if (depth === 0) {
     const unshallow = (await isShallow(git)) ? ['--unshallow'] : [];
@@ -136,20 +134,16 @@ async function hasCommit(sha: string, git: GitOptions): Promise<boolean> {
   return (await tryGit(['cat-file', '-e', `${sha}^{commit}`], git)).exitCode === 0;
 }
 
-async function checkOut(request: SourcesRequest, git: GitOptions): Promise<void> {
-  const { build, variables } = request;
-  await request.notice(`Checking out ${build.sha.slice(0, 8)} as ${build.ref}…`);
+async function checkOut({ build, settings, notice }: Fetch, git: GitOptions): Promise<void> {
+  const { checksOut, cleanFlags, submodules } = settings;
+  if (!checksOut) return notice('Skipping the checkout, as GIT_CHECKOUT asks');
+  await notice(`Checking out ${build.sha.slice(0, 8)} as ${build.ref}…`);
   await runGit(['checkout', '--quiet', '--force', '--detach', build.sha, '--'], git);
-  const flags = textVariable(variables, 'GIT_CLEAN_FLAGS') ?? '-ffdx';
-  if (flags !== 'none') await runGit(['clean', '--quiet', ...flags.split(/\s+/)], git);
-  await updateSubmodules(textVariable(variables, 'GIT_SUBMODULE_STRATEGY') ?? 'none', git);
-}
-
-async function updateSubmodules(strategy: string, git: GitOptions): Promise<void> {
-  if (strategy !== 'normal' && strategy !== 'recursive') return;
-  const recursive = strategy === 'recursive' ? ['--recursive'] : [];
-  await runGit(['submodule', 'sync', '--quiet', ...recursive], git);
-  await runGit(['submodule', 'update', '--init', '--force', '--quiet', ...recursive], git);
+  if (cleanFlags) await runGit(['clean', '--quiet', ...cleanFlags], git);
+  if (cleanFlags || submodules !== 'none') await emptySubmodules(git);
+  if (submodules === 'none') return;
+  await notice(`Updating submodules (${submodules})…`);
+  await updateSubmodules(submodules, git);
 }
 
 /**

@@ -2,16 +2,17 @@ import type { JobEnvironment, RunResult } from '../executor/executor.ts';
 import { uploadArtifacts, wantsArtifacts } from './artifacts.ts';
 import { withAttempts } from './attempts.ts';
 import { cacheFile, cacheKey, restoreCache, saveCache } from './cache.ts';
+import { attemptsVariable } from './control-variables.ts';
 import { downloadDependencies, wantedDependencies } from './dependencies.ts';
 import { inSection, type Job } from './job.ts';
 import { jobStatus, type Outcome } from './outcome.ts';
 import { mainItems, scriptItems, shellProgram } from './script.ts';
 import { selectedFiles } from './selected-files.ts';
-import { fetchSources, gitStrategy, listTracked } from './sources.ts';
-import { expandText, numberVariable, resolveVariables, textVariable } from './variables.ts';
+import { gitStrategy } from './source-settings.ts';
+import { fetchSources, listTracked } from './sources.ts';
+import { expandText, resolveVariables, textVariable } from './variables.ts';
 
 const prepareAttempts = 3;
-const maxAttempts = 10;
 
 export function prepareExecutor(job: Job): Promise<JobEnvironment> {
   const { request, build, variables, signal } = job;
@@ -33,7 +34,7 @@ export function prepareExecutor(job: Job): Promise<JobEnvironment> {
 
 function attempts(job: Job, count: number) {
   return {
-    count: Math.min(Math.max(count, 1), maxAttempts),
+    count,
     pause: job.request.timing.stepRetry,
     signal: job.signal,
     onFailure: async (error: Error) => job.warn(`${error.message}; trying again`),
@@ -50,10 +51,11 @@ export function getSources(job: Job, environment: JobEnvironment): Promise<Reado
     directory: request.directories.project,
     environment: request.hostEnvironment,
     notice: job.notice,
+    warn: job.warn,
     signal,
   };
   return inSection(job, 'get_sources', async () => {
-    const count = numberVariable(variables, 'GET_SOURCES_ATTEMPTS', 1);
+    const count = attemptsVariable({ variables, key: 'GET_SOURCES_ATTEMPTS', warn: job.warn });
     await withAttempts(attempts(job, count), () => fetchSources(sources));
     await environment.importSources(sources.directory, signal);
     if (!artifacts?.untracked && !cache?.untracked) return null;
@@ -82,19 +84,20 @@ export async function restoreCacheStep(job: Job, environment: JobEnvironment): P
 export async function downloadArtifactsStep(job: Job, environment: JobEnvironment): Promise<void> {
   const dependencies = wantedDependencies(job.build);
   if (dependencies.length === 0) return;
-  const count = numberVariable(job.variables, 'ARTIFACT_DOWNLOAD_ATTEMPTS', 1);
-  await inSection(job, 'download_artifacts', () =>
-    withAttempts(attempts(job, count), () =>
-      downloadDependencies({
-        dependencies,
-        environment,
-        api: job.request.api,
-        temporary: job.request.directories.temporary,
-        notice: job.notice,
-        signal: job.signal,
-      }),
-    ),
-  );
+  const { variables, warn, notice, signal, request } = job;
+  const { api, directories } = request;
+  await inSection(job, 'download_artifacts', () => {
+    const count = attemptsVariable({ variables, key: 'ARTIFACT_DOWNLOAD_ATTEMPTS', warn });
+    const download = {
+      dependencies,
+      environment,
+      api,
+      temporary: directories.temporary,
+      notice,
+      signal,
+    };
+    return withAttempts(attempts(job, count), () => downloadDependencies(download));
+  });
 }
 
 export function runScript(job: Job, environment: JobEnvironment): Promise<RunResult> {

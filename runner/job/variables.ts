@@ -97,12 +97,6 @@ export function expandOptions(build: BuildPayload, variables: BuildVariable[]): 
   return { ...build, options };
 }
 
-/** Number in a variable such as GIT_DEPTH, or the default when it is absent or none. */
-export function numberVariable(variables: BuildVariable[], key: string, fallback: number): number {
-  const value = variables.find((variable) => variable.key === key)?.value;
-  return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : fallback;
-}
-
 /** Value of a variable; an empty one counts as absent. */
 export function textVariable(variables: BuildVariable[], key: string): string | undefined {
   return variables.find((variable) => variable.key === key)?.value || undefined;

@@ -5,50 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test, { type ExecutionContext } from 'ava';
-import { fetchSources, listTracked, type SourcesRequest } from '../../../runner/job/sources.ts';
-import { type SourceRepository, sourceRepository } from '../../support/source-repository.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import test from 'ava';
+import { fetchSources, listTracked } from '../../../runner/job/sources.ts';
+import { git, place } from '../../support/source-place.ts';
 
 const execute = promisify(execFile);
-
-interface Place {
-  origin: SourceRepository;
-  directory: string;
-  request(
-    sha: string,
-    more?: Partial<SourcesRequest> & { variables?: never },
-    variables?: Variables,
-  ): SourcesRequest;
-  notices: string[];
-}
-
-type Variables = Record<string, string>;
-
-async function place(t: ExecutionContext): Promise<Place> {
-  const folder = await temporaryFolder(t);
-  const origin = await sourceRepository(join(folder, 'origin'));
-  const directory = join(folder, 'builds', 'group', 'hello');
-  const notices: string[] = [];
-  return {
-    origin,
-    directory,
-    notices,
-    request: (sha, more = {}, variables = {}) => ({
-      build: { sha, ref: 'main', tag: false, repo_url: origin.url, allow_git_fetch: true },
-      directory,
-      environment: { PATH: process.env.PATH ?? '' },
-      notice: async (text) => void notices.push(text),
-      signal: new AbortController().signal,
-      ...more,
-      variables: Object.entries(variables).map(([key, value]) => ({ key, value, public: true })),
-    }),
-  };
-}
-
-async function git(directory: string, ...args: string[]): Promise<string> {
-  return (await execute('git', ['-c', 'safe.directory=*', ...args], { cwd: directory })).stdout.trim();
-}
 
 test('the commit of the build is checked out detached', async (t) => {
   const { origin, directory, request } = await place(t);
