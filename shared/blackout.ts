@@ -1,35 +1,69 @@
+import { type PlainView, withoutBreaks, withoutEscapes } from './plain-view.ts';
+import { SecretSearch } from './secret-search.ts';
+
+/** Looked at in one go: small chunks are gathered up to the one, large ones cut at the other. In bytes. */
+const gathered = 64 * 1024;
+const piece = 256 * 1024;
+
 /**
  * Blacks out secrets in a stream of bytes with as many `x` as they are long, so that offsets keep their meaning.
- * Secrets that are spread over several chunks are found too.
+ * Secrets that are spread over several chunks are found too, and those that are URL-encoded or broken into lines.
  */
 export class Blackout {
-  readonly #secrets: Buffer[];
-  /** The longest part of a secret that may be waiting for its end. */
+  readonly #secrets: Secret[];
+  /** Of a secret that may be waiting for its end. */
   readonly #reach: number;
-  /** Bytes not given out yet, as they came and as they will be shown. */
+  /** Bytes not given out yet, as they came and as they will be shown; both without those that wait. */
   #raw = Buffer.alloc(0);
   #shown = Buffer.alloc(0);
+  #waiting: Buffer[] = [];
+  #waitingSize = 0;
 
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.filter((secret) => secret !== '').map((secret) => Buffer.from(secret));
+    this.#secrets = searchesFor(secrets);
     this.#reach = secretReach(secrets);
   }
 
   /** @returns what may be shown by now. */
   push(chunk: Buffer): Buffer {
-    this.#raw = Buffer.concat([this.#raw, chunk]);
-    this.#shown = Buffer.concat([this.#shown, chunk]);
-    for (const secret of this.#secrets) {
-      for (let at = this.#raw.indexOf(secret); at !== -1; at = this.#raw.indexOf(secret, at + 1)) {
-        this.#shown.fill('x', at, at + secret.length);
-      }
+    if (this.#secrets.length === 0) return chunk;
+    const shown: Buffer[] = [];
+    for (let at = 0; at < chunk.length; at += piece) {
+      const part = chunk.subarray(at, at + piece);
+      this.#waiting.push(part);
+      this.#waitingSize += part.length;
+      if (this.#waitingSize >= Math.max(gathered, this.#reach)) shown.push(this.#look());
     }
-    return this.#give(Math.max(0, this.#raw.length - this.#reach));
+    return Buffer.concat(shown);
   }
 
   /** @returns what was held back; call at the end of the stream. */
   flush(): Buffer {
-    return this.#give(this.#raw.length);
+    const shown = this.#look();
+    return Buffer.concat([shown, this.#give(this.#raw.length)]);
+  }
+
+  #look(): Buffer {
+    this.#raw = Buffer.concat([this.#raw, ...this.#waiting]);
+    this.#shown = Buffer.concat([this.#shown, ...this.#waiting]);
+    this.#waiting = [];
+    this.#waitingSize = 0;
+    for (const view of viewsOf(this.#raw)) {
+      for (const secret of this.#secrets) this.#cover(view, secret);
+    }
+    return this.#give(Math.max(0, this.#raw.length - this.#reach));
+  }
+
+  #cover({ bytes, starts, ends }: PlainView, { length, search }: Secret): void {
+    let covered = 0;
+    search.in(bytes, (at) => {
+      const start = starts[at] ?? 0;
+      const end = ends[at + length - 1] ?? 0;
+      // Wider ones would be found or not by where the chunks begin and end.
+      if (end - start > this.#reach) return;
+      this.#shown.fill('x', Math.max(start, covered), end);
+      covered = end;
+    });
   }
 
   #give(length: number): Buffer {
@@ -40,9 +74,9 @@ export class Blackout {
   }
 }
 
-/** The longest part of a secret, in bytes, that can be there without the rest of it. */
-function secretReach(secrets: readonly string[]): number {
-  return Math.max(1, ...secrets.map((secret) => Buffer.byteLength(secret))) - 1;
+/** How many bytes of a text the longest of the secrets may take: each of its bytes encoded, and some line breaks. */
+export function secretReach(secrets: readonly string[]): number {
+  return 4 * Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
 }
 
 /** Fewer letters of a secret tell nothing. */
@@ -50,13 +84,37 @@ const shortestPart = 4;
 
 /** Bytes at the end of `tail` that are the beginning of a secret whose rest has not come yet; 0 when there are none. */
 export function unfinishedSecret(secrets: readonly string[], tail: Buffer): number {
-  let longest = 0;
-  for (const secret of secrets.map((text) => Buffer.from(text))) {
-    for (let length = Math.min(secret.length - 1, tail.length); length >= shortestPart; length -= 1) {
-      if (!tail.subarray(tail.length - length).equals(secret.subarray(0, length))) continue;
-      longest = Math.max(longest, length);
-      break;
+  const searches = searchesFor(secrets);
+  let start = tail.length;
+  for (const { bytes, starts } of viewsOf(tail.subarray(0, tail.length - unfinishedEscape(tail)))) {
+    for (const { search } of searches) {
+      const length = search.in(bytes, () => undefined);
+      if (length >= shortestPart) start = Math.min(start, starts[bytes.length - length] ?? start);
     }
   }
-  return longest;
+  return tail.length - start;
+}
+
+/** The first one or two bytes of three that would stand for one. */
+function unfinishedEscape(tail: Buffer): number {
+  const end = tail.toString('latin1', Math.max(0, tail.length - 2));
+  return /%[0-9A-Fa-f]?$/.exec(end)?.[0].length ?? 0;
+}
+
+function viewsOf(text: Buffer): PlainView[] {
+  const decoded = withoutEscapes(text);
+  return decoded ? [withoutBreaks(text), decoded] : [withoutBreaks(text)];
+}
+
+interface Secret {
+  length: number;
+  search: SecretSearch;
+}
+
+/** For the secrets as they read in a view; a form puts `+` in place of a blank. */
+function searchesFor(secrets: readonly string[]): Secret[] {
+  const unbroken = secrets.map((secret) => secret.replace(/[\r\n]/g, ''));
+  const all = unbroken.flatMap((secret) => [secret, secret.replaceAll(' ', '+')]);
+  const bytes = [...new Set(all)].filter((secret) => secret !== '').map((secret) => Buffer.from(secret));
+  return bytes.map((secret) => ({ length: secret.length, search: new SecretSearch(secret) }));
 }

@@ -4,19 +4,61 @@ const minTokenLength = 4;
 
 /** Every form in which a token may turn up. */
 export function tokenForms(token: string): string[] {
-  return token.length >= minTokenLength ? forms(token) : [];
+  return forms(tokenTexts(token));
 }
 
 /** Every form in which the value of a variable may turn up; none for a value too short to be a secret. */
 export function valueForms(value: string): string[] {
-  return [...new Set([value, value.trim()])].filter((text) => text.length >= minValueLength).flatMap(forms);
+  return forms(valueTexts(value));
 }
 
-function forms(text: string): string[] {
-  const encoded = encodeURIComponent(Buffer.from(text).toString());
-  const inUrl = encoded.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-  const asForm = inUrl.replaceAll('%20', '+');
-  return [text, encoded, inUrl, asForm, ...base64Forms(Buffer.from(text))];
+/** As `tokenForms`, for a search that sees through URL encoding by itself. */
+export function tokenNeedles(token: string): string[] {
+  return tokenTexts(token).flatMap(needles);
+}
+
+/** As `valueForms`, for a search that sees through URL encoding by itself. */
+export function valueNeedles(value: string): string[] {
+  return valueTexts(value).flatMap(needles);
+}
+
+function tokenTexts(token: string): string[] {
+  return token.length >= minTokenLength ? [token] : [];
+}
+
+function valueTexts(value: string): string[] {
+  return [...new Set([value, value.trim()])].filter((text) => text.length >= minValueLength);
+}
+
+function forms(texts: string[]): string[] {
+  return [...new Set(texts.flatMap((text) => [...needles(text), ...urlForms(text)]))];
+}
+
+function needles(text: string): string[] {
+  return [text, ...base64Forms(Buffer.from(text))];
+}
+
+/** Characters that the encoders of the usual languages leave as they are. */
+const unescaped = [
+  /[\w.~!*'()-]/,
+  /[\w.~-]/,
+  /[\w.~/-]/,
+  /[\w.~;/?:@&=+$,#!*'()-]/,
+  /[\w.*-]/,
+  /[A-Za-z0-9]/,
+  /(?!)/,
+];
+
+function urlForms(text: string): string[] {
+  const bytes = [...Buffer.from(text)];
+  const upper = unescaped.map((kept) => bytes.map((byte) => escaped(byte, kept)).join(''));
+  const both = upper.flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]);
+  return both.flatMap((form) => [form, form.replaceAll('%20', '+')]);
+}
+
+function escaped(byte: number, kept: RegExp): string {
+  const char = String.fromCharCode(byte);
+  return byte < 128 && kept.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 /**

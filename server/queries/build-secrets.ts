@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { tokenForms, valueForms } from '../../shared/secret-forms.ts';
+import { tokenNeedles, valueNeedles } from '../../shared/secret-forms.ts';
 import type { Secrets } from '../secrets.ts';
 import { sqlOne } from '../sql.ts';
 import { type SecretSource, secretVariables } from './ci-variables.ts';
@@ -21,9 +21,9 @@ export async function secretsOfBuild(
      where b.id = $1`,
     [buildId],
   );
-  const own = tokenForms(secrets.buildToken(buildId));
+  const own = tokenNeedles(secrets.buildToken(buildId));
   if (!row) return own;
   const { project, trigger } = await secretVariables(em, secrets, row);
-  const values = [...project, ...trigger].flatMap(({ value }) => valueForms(value));
-  return [...own, ...tokenForms(secrets.open(row.runners_token_sealed)), ...values];
+  const values = [...project, ...trigger].flatMap(({ value }) => valueNeedles(value));
+  return [...own, ...tokenNeedles(secrets.open(row.runners_token_sealed)), ...values];
 }
