@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { unauthorized } from '../errors.ts';
-import { type UserRow, userColumns } from '../queries/viewer.ts';
+import { type UserRow, userColumns } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 

@@ -5,7 +5,7 @@ import { keepArtifacts } from '../actions/expire-artifacts.ts';
 import { openTrace } from '../actions/open-trace.ts';
 import { retryBuild } from '../actions/retry-build.ts';
 import { AppError, badRequest, nothingHere } from '../errors.ts';
-import { onProject } from '../http/access.ts';
+import { onBuild, onProject } from '../http/access.ts';
 import { bytes, StreamAnswer } from '../http/answers.ts';
 import { openArtifacts } from '../http/artifacts-answer.ts';
 import { readRangeStart } from '../http/byte-range.ts';
@@ -55,11 +55,11 @@ const get = endpoint({
   method: 'GET',
   path: '/projects/:id/builds/:build_id',
   summary: 'One build',
-  access: onProject('read_build'),
+  access: onBuild('read_build'),
   params: { build_id: pathId() },
   returns: BuildJson,
-  async run({ project, params, work }) {
-    return presentBuild(await requireBuild(work, project.id, params.build_id), work.origin);
+  async run({ build, work }) {
+    return presentBuild(build, work.origin);
   },
 });
 
@@ -67,11 +67,11 @@ const artifacts = endpoint({
   method: 'GET',
   path: '/projects/:id/builds/:build_id/artifacts',
   summary: 'The artifacts file of a build',
-  access: onProject('read_build'),
+  access: onBuild('read_build'),
   params: { build_id: pathId() },
   returns: bytes('application/octet-stream'),
-  async run({ project, params, work }) {
-    return openArtifacts(work, await requireBuild(work, project.id, params.build_id));
+  async run({ build, work }) {
+    return openArtifacts(work, build);
   },
 });
 
@@ -79,11 +79,10 @@ const trace = endpoint({
   method: 'GET',
   path: '/projects/:id/builds/:build_id/trace',
   summary: 'The trace so far; `Range: bytes=N-` follows it from an offset',
-  access: onProject('read_build'),
+  access: onBuild('read_build'),
   params: { build_id: pathId() },
   returns: bytes('text/plain'),
-  async run({ project, params, work, header }) {
-    const build = await requireBuild(work, project.id, params.build_id);
+  async run({ build, work, header }) {
     return traceAnswer(work, build, readRangeStart(header('range')));
   },
 });
@@ -92,11 +91,10 @@ const cancel = endpoint({
   method: 'POST',
   path: '/projects/:id/builds/:build_id/cancel',
   summary: 'Cancels a pending or running build',
-  access: onProject('update_build'),
+  access: onBuild('update_build'),
   params: { build_id: pathId() },
   returns: BuildJson,
-  async run({ project, params, work }) {
-    const build = await requireBuild(work, project.id, params.build_id);
+  async run({ project, build, work }) {
     await cancelBuild(work, build);
     return presentBuild(await requireBuild(work, project.id, build.id), work.origin);
   },
@@ -106,11 +104,10 @@ const retry = endpoint({
   method: 'POST',
   path: '/projects/:id/builds/:build_id/retry',
   summary: 'Runs the job of a finished build again, as a new build',
-  access: onProject('update_build'),
+  access: onBuild('update_build'),
   params: { build_id: pathId() },
   returns: BuildJson,
-  async run({ viewer, project, params, work }) {
-    const build = await requireBuild(work, project.id, params.build_id);
+  async run({ viewer, project, build, work }) {
     const id = await retryBuild(work, build, viewer.id);
     return presentBuild(await requireBuild(work, project.id, id), work.origin);
   },
@@ -120,11 +117,10 @@ const erase = endpoint({
   method: 'POST',
   path: '/projects/:id/builds/:build_id/erase',
   summary: 'Removes trace and artifacts of a finished build',
-  access: onProject('update_build'),
+  access: onBuild('update_build'),
   params: { build_id: pathId() },
   returns: ErasedBuildJson,
-  async run({ viewer, project, params, work }) {
-    const build = await requireBuild(work, project.id, params.build_id);
+  async run({ viewer, project, build, work }) {
     await eraseBuild(work, build, viewer.id);
     return presentErasedBuild(await requireBuild(work, project.id, build.id), work.origin);
   },
@@ -134,12 +130,11 @@ const keep = endpoint({
   method: 'POST',
   path: '/projects/:id/builds/:build_id/artifacts/keep',
   summary: 'Keeps the artifacts of a build for good',
-  access: onProject('update_build'),
+  access: onBuild('update_build'),
   params: { build_id: pathId() },
   status: 200,
   returns: BuildJson,
-  async run({ project, params, work }) {
-    const build = await requireBuild(work, project.id, params.build_id);
+  async run({ build, work }) {
     if (build.artifacts_key === null) throw nothingHere();
     await keepArtifacts(work, build.id);
     return presentBuild(build, work.origin);

@@ -1,7 +1,7 @@
 import { createProject } from '../actions/create-project.ts';
 import { updateProject } from '../actions/update-project.ts';
 import { notFound } from '../errors.ts';
-import { onProject, signedIn } from '../http/access.ts';
+import { onWholeProject, signedIn } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
 import { flag, integer, looseChoice, optional, text } from '../http/params.ts';
@@ -51,7 +51,7 @@ const getProject = endpoint({
   method: 'GET',
   path: '/projects/:id',
   summary: 'One project, by id or by its encoded path',
-  access: onProject('read_project'),
+  access: onWholeProject('read_project'),
   returns: ProjectJson,
   async run({ viewer, project, work }) {
     return {
@@ -82,7 +82,7 @@ const putProject = endpoint({
   method: 'PUT',
   path: '/projects/:id',
   summary: 'Changes the given attributes of a project',
-  access: onProject('admin_project'),
+  access: onWholeProject('admin_project'),
   params: {
     name: optional(text({ max: 1024 })),
     ...attributes,

@@ -1,10 +1,11 @@
 import { signIn } from '../actions/sign-in.ts';
-import { missing } from '../errors.ts';
+import { missing, unauthorized } from '../errors.ts';
 import { anyone, signedIn } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { optional, text } from '../http/params.ts';
 import { presentUserFull, UserSessionJson } from '../present/user.ts';
 import { privateTokenOf } from '../queries/private-token.ts';
+import { userById } from '../queries/user-row.ts';
 
 const createSession = endpoint({
   method: 'POST',
@@ -33,8 +34,10 @@ const getUser = endpoint({
   access: signedIn(),
   returns: UserSessionJson,
   async run({ viewer, work }) {
-    const token = await privateTokenOf(work.em, work.secrets, viewer.id);
-    return { ...presentUserFull(viewer, work.origin), private_token: token };
+    const user = await userById(work.em, viewer.id);
+    if (!user) throw unauthorized();
+    const token = await privateTokenOf(work.em, work.secrets, user.id);
+    return { ...presentUserFull(user, work.origin), private_token: token };
   },
 });
 

@@ -11,8 +11,8 @@ import {
   UserProfileJson,
   UserSummaryJson,
 } from '../present/user.ts';
+import { type UserRow, userById } from '../queries/user-row.ts';
 import { listUsers as listUsersQuery } from '../queries/users.ts';
-import { type UserRow, userById } from '../queries/viewer.ts';
 
 const listUsers = endpoint({
   method: 'GET',

@@ -1,11 +1,20 @@
-import { forbidden, missing, notFound, unauthorized } from '../errors.ts';
+import { forbidden, missing, notFound, nothingHere, unauthorized } from '../errors.ts';
 import type { ProjectAbility } from '../policy/abilities.ts';
 import { authorize } from '../policy/project.ts';
-import { findProject, type ProjectRow } from '../queries/project-row.ts';
+import type { BuildRow } from '../queries/build-row.ts';
+import type { ProjectRow } from '../queries/project-row.ts';
+import {
+  findBuildScope,
+  findProjectScope,
+  findWholeProject,
+  type ProjectScope,
+  type ViewerKey,
+} from '../queries/project-scope.ts';
 import { type RunnerRow, runnerByToken } from '../queries/runner-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, viewerKey } from './authenticate.ts';
+import { readId } from './params.ts';
 
 /** What the access step of an endpoint sees of a request. */
 export interface AccessRequest {
@@ -55,16 +64,50 @@ export function admin(): Access<{ viewer: Viewer }> {
 }
 
 /** The project named by `:id`: hidden with 404 from those who may not see it, then the ability. */
-export function onProject(ability: ProjectAbility): Access<{ viewer: Viewer; project: ProjectRow }> {
+export function onProject(ability: ProjectAbility): Access<{ viewer: Viewer; project: ProjectScope }> {
+  return projectAccess(ability, ({ work, raw }, key) => findProjectScope(work.em, key, String(raw.id)));
+}
+
+/** As `onProject`, with everything that answers show of a project. */
+export function onWholeProject(ability: ProjectAbility): Access<{ viewer: Viewer; project: ProjectRow }> {
+  return projectAccess(ability, ({ work, raw }, key) => findWholeProject(work.em, key, String(raw.id)));
+}
+
+interface BuildScope {
+  viewer: Viewer;
+  project: ProjectScope;
+  build: BuildRow;
+}
+
+/** As `onProject`, and its build named by `:build_id`: 404 without one, for those who have the right. */
+export function onBuild(ability: ProjectAbility): Access<BuildScope> {
+  return projectAccess(ability, async ({ work, raw }, key) => {
+    const place = { project: String(raw.id), buildId: readId(raw.build_id) };
+    const found = await findBuildScope(work.em, key, place);
+    if (!found?.project || found.build) return found as BuildScope | null;
+    authorize(found.viewer, found.project, ability);
+    throw nothingHere();
+  });
+}
+
+/** @param find null: there is no such viewer; without a project: there is none. */
+function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
+  ability: ProjectAbility,
+  find: (
+    request: AccessRequest,
+    key: ViewerKey,
+  ) => Promise<(Omit<S, 'project'> & { project: S['project'] | null }) | null>,
+): Access<S> {
   return {
     kind: 'project',
     ability,
     async load(request) {
-      const viewer = await requireViewer(request);
-      const project = await findProject(request.work.em, String(request.raw.id), viewer);
-      if (!project) throw notFound('Project');
-      authorize(viewer, project, 'read_project');
-      return { viewer, project };
+      const key = await viewerKey(request.work.em, request);
+      const found = key && (await find(request, key));
+      if (!found) throw unauthorized();
+      if (!found.project) throw notFound('Project');
+      authorize(found.viewer, found.project, 'read_project');
+      return found as S;
     },
     check: ({ viewer, project }) => authorize(viewer, project, ability),
   };

@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { notAdminForSudo, unauthorized, unknownSudoUser } from '../errors.ts';
-import { userByIdOrName, userByPrivateToken, type Viewer } from '../queries/viewer.ts';
+import type { ViewerKey } from '../queries/project-scope.ts';
+import { type Viewer, viewerByIdOrName, viewerByToken } from '../queries/viewer.ts';
+import { tokenDigest } from '../secrets.ts';
 
 export interface Credentials {
   /** Parameters of query and body. */
@@ -17,15 +19,27 @@ export interface Credentials {
 export async function authenticate(em: EntityManager, credentials: Credentials): Promise<Viewer | null> {
   const token = readToken(credentials);
   if (token === null) return null;
-  const viewer = await userByPrivateToken(em, token);
+  const viewer = await viewerByToken(em, token);
   if (!viewer) throw unauthorized();
   return sudo(em, viewer, readSudo(credentials));
+}
+
+/**
+ * As `authenticate`, for statements that find the user themselves together with what he asks for: such a request
+ * costs one statement. Where sudo is asked for, the user is found and checked here.
+ */
+export async function viewerKey(em: EntityManager, credentials: Credentials): Promise<ViewerKey | null> {
+  const token = readToken(credentials);
+  if (token === null) return null;
+  if (readSudo(credentials) === '') return { by: 'token', value: tokenDigest(token) };
+  const viewer = await authenticate(em, credentials);
+  return viewer && { by: 'id', value: viewer.id };
 }
 
 async function sudo(em: EntityManager, viewer: Viewer, name: string): Promise<Viewer> {
   if (name === '' || name === viewer.username || name === String(viewer.id)) return viewer;
   if (!viewer.is_admin) throw notAdminForSudo();
-  const other = await userByIdOrName(em, name);
+  const other = await viewerByIdOrName(em, name);
   if (!other) throw unknownSudoUser(name);
   if (other.state !== 'active') throw unauthorized();
   return other;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
 import koaBody from 'koa-body';
 import { badRequest, tooLarge } from '../errors.ts';
@@ -20,6 +21,7 @@ const parsers = { usual: parser(limits.usual), trace: parser(limits.trace) };
  * @throws AppError 400 when it cannot be parsed, 413 when it is too large.
  */
 export async function readBody(ctx: Context, size: BodySize): Promise<Record<string, unknown>> {
+  if (!hasBody(ctx.req)) return {};
   if (ctx.is('multipart/form-data')) return parametersOf(await readFormFields(ctx.req, limits[size]));
   try {
     await parsers[size](ctx, noNext);
@@ -32,6 +34,10 @@ export async function readBody(ctx: Context, size: BodySize): Promise<Record<str
   if (typeof body !== 'object' || Array.isArray(body))
     throw badRequest('400 (Bad request) body is not an object');
   return body as Record<string, unknown>;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function parser(limit: number) {

@@ -1,13 +1,12 @@
 import type { Context } from 'koa';
 
-/**
- * Fires when the client goes away before its answer is complete. Ask before anything is awaited: one that has gone
- * already is not noticed any more.
- */
-export function clientGone(ctx: Context): AbortSignal {
+/** Fires when the client goes away before its answer is complete, or has fired when it is gone already. */
+export function clientGone({ res }: Context): AbortSignal {
   const controller = new AbortController();
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) controller.abort();
-  });
+  const check = () => {
+    if (!res.writableFinished) controller.abort();
+  };
+  if (res.closed) check();
+  else res.once('close', check);
   return controller.signal;
 }

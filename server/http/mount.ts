@@ -47,15 +47,9 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
   const params = readParams(declared.params ?? {}, raw);
   if (declared.paramsFirst) access.check(scope);
   const page = readPage(raw);
-  const rest = {
-    params,
-    page,
-    header,
-    stream: isStream ? ctx.req : Readable.from([]),
-    signal: clientGone(ctx),
-  };
+  const call = Object.assign(new Rest(ctx, isStream), scope, { params, page, header });
   const result = await runIn(work, declared, (inner) =>
-    declared.run({ ...(scope as object), ...rest, work: inner } as Call<unknown, Params>),
+    declared.run(Object.assign(call, { work: inner }) as unknown as Call<unknown, Params>),
   );
   if (options.checkAnswers) checkAnswer(declared, result);
   respond(ctx, {
@@ -66,6 +60,25 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
     query,
     createStatus: work.createStatus,
   });
+}
+
+/** What few handlers ask for, made when they do. */
+class Rest {
+  readonly #ctx: Context;
+  readonly #isStream: boolean;
+
+  constructor(ctx: Context, isStream: boolean) {
+    this.#ctx = ctx;
+    this.#isStream = isStream;
+  }
+
+  get stream(): Readable {
+    return this.#isStream ? this.#ctx.req : Readable.from([]);
+  }
+
+  get signal(): AbortSignal {
+    return clientGone(this.#ctx);
+  }
 }
 
 /** Writing endpoints run in one transaction; the answer is sent after its commit. */

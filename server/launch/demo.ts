@@ -5,7 +5,7 @@ import { createProject } from '../actions/create-project.ts';
 import { openTrace } from '../actions/open-trace.ts';
 import { publishFolder } from '../git/publish-folder.ts';
 import { privateTokenOf } from '../queries/private-token.ts';
-import { userById } from '../queries/viewer.ts';
+import { userById } from '../queries/user-row.ts';
 import type { Services, Work } from '../services.ts';
 import { inTransaction, sql } from '../sql.ts';
 

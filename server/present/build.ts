@@ -74,7 +74,7 @@ function presentShared(build: BuildRow, origin: string) {
     started_at: presentTimeOrNull(build.started_at),
     finished_at: presentTimeOrNull(build.finished_at),
     user: build.user
-      ? presentUserProfile({ ...build.user, created_at: new Date(build.user.created_at) } as never, origin)
+      ? presentUserProfile({ ...build.user, created_at: new Date(build.user.created_at) }, origin)
       : null,
     commit: presentCommit(build),
     runner: build.runner,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { UserRow } from '../queries/viewer.ts';
+import type { UserProfileRow, UserRow } from '../queries/user-row.ts';
 import { presentTime, presentTimeOrNull, Timestamp } from './timestamp.ts';
 
 /** What every answer says of a user, interface: "User (summary)". */
@@ -66,7 +66,7 @@ export function presentUserSummary(user: UserSummaryFacts, origin: string): z.in
   };
 }
 
-export function presentUserProfile(user: UserRow, origin: string): z.infer<typeof UserProfileJson> {
+export function presentUserProfile(user: UserProfileRow, origin: string): z.infer<typeof UserProfileJson> {
   return {
     ...presentUserSummary(user, origin),
     created_at: presentTime(user.created_at),

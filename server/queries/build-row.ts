@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuildStatus } from '../../shared/build-status.ts';
 import type { PipelineCommit } from '../entities/pipeline.ts';
 import { sqlOne } from '../sql.ts';
-import { type UserRow, userColumns } from './viewer.ts';
+import { profileJson, type UserProfileRow } from './user-row.ts';
 
 /** A build as the interface shows it. */
 export interface BuildRow {
@@ -31,7 +31,7 @@ export interface BuildRow {
     is_shared: boolean;
     name: string | null;
   } | null;
-  user: (Omit<UserRow, 'created_at'> & { created_at: string }) | null;
+  user: (Omit<UserProfileRow, 'created_at'> & { created_at: string }) | null;
 }
 
 /** Artifacts past their date are gone at once, whenever the bytes are removed. */
@@ -44,18 +44,16 @@ export const buildColumns = `b.id, b.project_id, b.pipeline_id, b.name, b.stage,
   case when ${artifactsThere} then b.artifacts_size::float8 end as artifacts_size,
   case when r.id is not null then json_build_object('id', r.id, 'description', r.description, 'active', r.active,
     'is_shared', r.is_shared, 'name', r.name) end as runner,
-  case when b.user_id is not null then (select row_to_json(x) from (select ${userColumns} from users u
-    where u.id = b.user_id) x) end as user`;
+  ${profileJson} as user`;
 
 export const buildTables = `builds b
   join pipelines pl on pl.id = b.pipeline_id
-  left join runners r on r.id = b.runner_id`;
+  left join runners r on r.id = b.runner_id
+  left join users u on u.id = b.user_id`;
+
+const byId = `select ${buildColumns} from ${buildTables} where b.project_id = $1 and b.id = $2`;
 
 /** A build of this project, or null. */
 export async function findBuild(em: EntityManager, projectId: number, id: number): Promise<BuildRow | null> {
-  return sqlOne<BuildRow>(
-    em,
-    `select ${buildColumns} from ${buildTables} where b.project_id = $1 and b.id = $2`,
-    [projectId, id],
-  );
+  return sqlOne<BuildRow>(em, byId, [projectId, id]);
 }

@@ -64,8 +64,24 @@ export interface ForkSource {
   path_with_namespace: string;
 }
 
-/** Columns of `ProjectRow`; `$1` is the viewer's id, or null for nobody. */
-export const projectColumns = `p.id, p.name, p.path, p.description, p.default_branch, p.visibility_level,
+/** Tables that say what a viewer is to a project; `viewer` is his id, or null for nobody, as SQL. */
+export function memberTables(viewer: string): string {
+  return `left join project_members pm on pm.project_id = p.id and pm.user_id = ${viewer}
+  left join group_members gm on gm.group_id = n.id and gm.user_id = ${viewer}`;
+}
+
+/** The viewer's highest level on `p` in `n`, from `memberTables` and shares. */
+export function viewerLevel(viewer: string): string {
+  return `greatest(case when n.owner_id = ${viewer} then 50 else 0 end, coalesce(pm.access_level, 0),
+    coalesce(gm.access_level, 0), case when n.share_with_group_lock then 0 else
+      coalesce((select max(least(sm.access_level, s.group_access))
+        from project_shares s join group_members sm on sm.group_id = s.group_id and sm.user_id = ${viewer}
+        where s.project_id = p.id), 0) end)::int`;
+}
+
+/** Columns of `ProjectRow` for a viewer. */
+export function projectColumnsFor(viewer: string): string {
+  return `p.id, p.name, p.path, p.description, p.default_branch, p.visibility_level,
   p.archived, p.issues_enabled, p.merge_requests_enabled, p.builds_enabled, p.wiki_enabled, p.snippets_enabled,
   p.shared_runners_enabled, p.public_builds, p.build_timeout, p.runners_token_sealed, p.avatar, p.tag_list,
   p.open_issues_count, p.star_count, p.forks_count, p.creator_id, p.created_at, p.last_activity_at,
@@ -81,17 +97,26 @@ export const projectColumns = `p.id, p.name, p.path, p.description, p.default_br
     where f.id = p.forked_from_id and not f.pending_delete) as forked_from,
   pm.access_level as project_access, pm.notification_level as project_notification,
   gm.access_level as group_access, gm.notification_level as group_notification,
-  greatest(case when n.owner_id = $1 then 50 else 0 end, coalesce(pm.access_level, 0), coalesce(gm.access_level, 0),
-    case when n.share_with_group_lock then 0 else coalesce((select max(least(sm.access_level, s.group_access))
-      from project_shares s join group_members sm on sm.group_id = s.group_id and sm.user_id = $1
-      where s.project_id = p.id), 0) end)::int as viewer_level`;
+  ${viewerLevel(viewer)} as viewer_level`;
+}
 
-/** The tables behind `projectColumns`. */
-export const projectTables = `projects p
+/** The tables behind `projectColumnsFor`. */
+export function projectTablesFor(viewer: string): string {
+  return `projects p
   join namespaces n on n.id = p.namespace_id
   left join users o on o.id = n.owner_id
-  left join project_members pm on pm.project_id = p.id and pm.user_id = $1
-  left join group_members gm on gm.group_id = n.id and gm.user_id = $1`;
+  ${memberTables(viewer)}`;
+}
+
+/** Columns of `ProjectRow`; `$1` is the viewer's id, or null for nobody. */
+export const projectColumns = projectColumnsFor('$1');
+
+/** The tables behind `projectColumns`. */
+export const projectTables = projectTablesFor('$1');
+
+const select = `select ${projectColumns} from ${projectTables} where not p.pending_delete and`;
+const byId = `${select} p.id = $2`;
+const byPath = `${select} lower(n.path) = lower($2) and lower(p.path) = lower($3)`;
 
 /**
  * A project by id, or by `namespace/path` in which the case does not matter.
@@ -101,18 +126,19 @@ export const projectTables = `projects p
 export async function findProject(
   em: EntityManager,
   idOrPath: string,
-  viewer: Viewer | null,
+  viewer: Pick<Viewer, 'id'> | null,
 ): Promise<ProjectRow | null> {
-  const viewerId = viewer?.id ?? null;
-  const select = `select ${projectColumns} from ${projectTables} where not p.pending_delete and`;
-  if (/^\d{1,9}$/.test(idOrPath)) {
-    return sqlOne<ProjectRow>(em, `${select} p.id = $2`, [viewerId, Number(idOrPath)]);
-  }
+  const place = readProjectPlace(idOrPath);
+  if (!place) return null;
+  return sqlOne<ProjectRow>(em, place.by === 'id' ? byId : byPath, [viewer?.id ?? null, ...place.values]);
+}
+
+/** How a project was named, and the values of that name. Null for a text that names none. */
+export type ProjectPlace = { by: 'id'; values: [number] } | { by: 'path'; values: [string, string] };
+
+export function readProjectPlace(idOrPath: string): ProjectPlace | null {
+  if (/^\d{1,9}$/.test(idOrPath)) return { by: 'id', values: [Number(idOrPath)] };
   const slash = idOrPath.indexOf('/');
   if (slash < 1 || idOrPath.includes('\0')) return null;
-  const path = [idOrPath.slice(0, slash), idOrPath.slice(slash + 1)];
-  return sqlOne<ProjectRow>(em, `${select} lower(n.path) = lower($2) and lower(p.path) = lower($3)`, [
-    viewerId,
-    ...path,
-  ]);
+  return { by: 'path', values: [idOrPath.slice(0, slash), idOrPath.slice(slash + 1)] };
 }

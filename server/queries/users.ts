@@ -1,5 +1,5 @@
 import type { ListQuery } from './list-query.ts';
-import { userColumns } from './viewer.ts';
+import { userColumns } from './user-row.ts';
 
 export interface UserFilter {
   /** Part of name, user name or e-mail. */

@@ -4,7 +4,7 @@ import { AppError, unauthorized } from '../errors.ts';
 import { can } from '../policy/project.ts';
 import { isLiveBuildOf } from '../queries/build-access.ts';
 import { findProject, type ProjectRow } from '../queries/project-row.ts';
-import { userByPrivateToken, type Viewer } from '../queries/viewer.ts';
+import { type Viewer, viewerByToken } from '../queries/viewer.ts';
 import { tokenDigest } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
@@ -75,7 +75,7 @@ async function isTokenOf(work: Work, project: ProjectRow, token: string): Promis
 
 /** The password may be the private token, whatever the user name beside it. */
 async function userOf(work: Work, { user, password }: { user: string; password: string }): Promise<Viewer> {
-  const byToken = await userByPrivateToken(work.em, password);
+  const byToken = await viewerByToken(work.em, password);
   if (byToken) return byToken;
   try {
     return await signIn(work, user, password);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { findProject } from '../../server/queries/project-row.ts';
-import { userById } from '../../server/queries/viewer.ts';
+import { userById } from '../../server/queries/user-row.ts';
 import { withApp } from '../support/app.ts';
 import { levels, type MadeProject, type MadeUser } from '../support/make.ts';
 

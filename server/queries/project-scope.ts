@@ -1,0 +1,124 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ProjectFacts } from '../policy/project.ts';
+import { sqlOne } from '../sql.ts';
+import { type BuildRow, buildColumns, buildTables } from './build-row.ts';
+import {
+  memberTables,
+  type ProjectRow,
+  projectColumnsFor,
+  projectTablesFor,
+  readProjectPlace,
+  viewerLevel,
+} from './project-row.ts';
+import { type Viewer, viewerBy, viewerJson } from './viewer.ts';
+
+/** What rights and actions on the things of a project ask of it; answers that show a project need a `ProjectRow`. */
+export interface ProjectScope extends ProjectFacts {
+  id: number;
+  name: string;
+  path: string;
+  default_branch: string | null;
+  shared_runners_enabled: boolean;
+  namespace_id: number;
+  namespace_path: string;
+}
+
+/** How the viewer is known: by the digest of a private token, or by an id that was checked before. */
+export type ViewerKey = { by: keyof typeof viewerBy; value: Buffer | number };
+
+/** Null where there is no such viewer; the parts are null where the project, or the thing in it, is not there. */
+type Found<T> = ({ viewer: Viewer } & T) | null;
+
+const places = {
+  id: 'p.id = $2',
+  path: 'lower(n.path) = lower($2) and lower(p.path) = lower($3)',
+};
+type Place = keyof typeof places;
+
+const wholeColumns = projectColumnsFor('v.id');
+const wholeTables = projectTablesFor('v.id');
+const scopeColumns = `p.id, p.name, p.path, p.default_branch, p.visibility_level, p.archived, p.issues_enabled,
+  p.merge_requests_enabled, p.snippets_enabled, p.builds_enabled, p.public_builds, p.shared_runners_enabled,
+  n.id as namespace_id, n.path as namespace_path, ${viewerLevel('v.id')} as viewer_level`;
+
+function scope(place: Place): string {
+  return `left join lateral (select ${scopeColumns}
+    from projects p join namespaces n on n.id = p.namespace_id ${memberTables('v.id')}
+    where not p.pending_delete and ${places[place]}) s on true`;
+}
+
+/** The statements, each text made once. */
+const whole = statements(
+  (place) => `select ${viewerJson} as viewer, w.* from users v
+  left join lateral (select ${wholeColumns} from ${wholeTables}
+    where not p.pending_delete and ${places[place]}) w on true`,
+);
+const scoped = statements(
+  (place) => `select ${viewerJson} as viewer, row_to_json(s) as project from users v ${scope(place)}`,
+);
+const withBuild = statements(
+  (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, t.* from users v ${scope(place)}
+  left join lateral (select ${buildColumns} from ${buildTables}
+    where b.project_id = s.id and b.id = $${place === 'id' ? 3 : 4}) t on true`,
+);
+
+type Statements = Record<Place, Record<ViewerKey['by'], string>>;
+
+function statements(text: (place: Place) => string): Statements {
+  const both = (place: Place) => ({
+    token: `${text(place)} where ${viewerBy.token}`,
+    id: `${text(place)} where ${viewerBy.id}`,
+  });
+  return { id: both('id'), path: both('path') };
+}
+
+/** The viewer and the project with all that answers show of it, in one statement. */
+export async function findWholeProject(
+  em: EntityManager,
+  key: ViewerKey,
+  idOrPath: string,
+): Promise<Found<{ project: ProjectRow | null }>> {
+  const row = await run<ProjectRow>(em, whole, { key, idOrPath });
+  return row && { viewer: row.viewer, project: row.id === null ? null : row };
+}
+
+/** The viewer and the project, in one statement. */
+export async function findProjectScope(
+  em: EntityManager,
+  key: ViewerKey,
+  idOrPath: string,
+): Promise<Found<{ project: ProjectScope | null }>> {
+  return run<{ project: ProjectScope | null }>(em, scoped, { key, idOrPath });
+}
+
+/** The viewer, the project and a build of that project, in one statement. */
+export async function findBuildScope(
+  em: EntityManager,
+  key: ViewerKey,
+  place: { project: string; buildId: number | null },
+): Promise<Found<{ project: ProjectScope | null; build: BuildRow | null }>> {
+  const row = await run<BuildRow & { project: ProjectScope | null }>(em, withBuild, {
+    key,
+    idOrPath: place.project,
+    more: [place.buildId],
+  });
+  return row && { viewer: row.viewer, project: row.project, build: row.id === null ? null : row };
+}
+
+interface Search {
+  key: ViewerKey;
+  idOrPath: string;
+  more?: unknown[];
+}
+
+/** No project has the id 0, which stands for a text that names none. */
+const nowhere = { by: 'id', values: [0] } as const;
+
+async function run<T>(
+  em: EntityManager,
+  texts: Statements,
+  { key, idOrPath, more = [] }: Search,
+): Promise<({ viewer: Viewer } & T) | null> {
+  const place = readProjectPlace(idOrPath) ?? nowhere;
+  return sqlOne(em, texts[place.by][key.by], [key.value, ...place.values, ...more]);
+}
