@@ -87,10 +87,23 @@ export class Hearth {
   /** Registers a runner and starts it; it ends with the server. */
   async addRunner(runner: RunnerOptions): Promise<Program> {
     await this.register(runner);
-    const args = ['run', '--config', this.configOf(runner.name)];
-    const program = this.#start('runner/start.js', [...args, '--concurrent', `${runner.concurrent ?? 1}`]);
-    this.runners.set(runner.name, program);
+    return this.startRunner(runner);
+  }
+
+  /** Starts a runner that has been registered before. */
+  startRunner({ name, concurrent = 1 }: Pick<RunnerOptions, 'name' | 'concurrent'>): Program {
+    const args = ['run', '--config', this.configOf(name), '--concurrent', String(concurrent)];
+    const program = this.#start('runner/start.js', args);
+    this.runners.set(name, program);
     return program;
+  }
+
+  /** Ends a runner as a crash would. What its jobs have started lives on. */
+  async killRunner(name: string): Promise<void> {
+    const program = this.runners.get(name);
+    this.runners.delete(name);
+    program?.child.kill('SIGKILL');
+    await program?.ended;
   }
 
   /** The token that the runner got when it was registered. */

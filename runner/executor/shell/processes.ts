@@ -46,12 +46,28 @@ export async function groupMembers(groupId: number): Promise<number[]> {
   const ids = await processIds();
   if (ids.length === 0) return [-groupId];
   for (const id of ids) {
-    const stat = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '');
-    // The name before the parenthesis may itself hold spaces and parentheses.
-    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (Number(group) === groupId && state !== 'Z' && state !== 'X') return [-groupId];
+    const stat = await readStat(id);
+    if (stat?.group === groupId && stat.isAlive) return [-groupId];
   }
   return [];
+}
+
+interface ProcessStat {
+  parent: number;
+  group: number;
+  session: number;
+  /** False for zombies that nobody collects. */
+  isAlive: boolean;
+}
+
+/** Null when there is no such process any more. */
+async function readStat(id: number): Promise<ProcessStat | null> {
+  const text = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => null);
+  if (text === null) return null;
+  // The name before the parenthesis may itself hold spaces and parentheses.
+  const [state = 'X', ...numbers] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [parent = 0, group = 0, session = 0] = numbers.map(Number);
+  return { parent, group, session, isAlive: state !== 'Z' && state !== 'X' };
 }
 
 /** Empty where there is no /proc. */
@@ -61,16 +77,29 @@ async function processIds(): Promise<number[]> {
 }
 
 /**
- * Processes that were started with `entry` (`NAME=value`) in their environment, wherever they moved since;
- * this finds those that left their process group. Empty where there is no /proc.
+ * Processes that were started with a matching entry (`NAME=value`) in their environment, wherever they moved since,
+ * all others of the sessions that they lead, and whatever these have started, so that neither a new session nor an empty
+ * environment alone is enough to escape. Empty where there is no /proc.
  */
 export async function processesWith(matches: (entry: string) => boolean): Promise<number[]> {
-  const found: number[] = [];
+  const stats = new Map<number, ProcessStat>();
+  const found = new Set<number>();
   for (const id of await processIds()) {
-    if (id === process.pid) continue;
+    const stat = await readStat(id);
+    if (id === process.pid || !stat?.isAlive) continue;
+    stats.set(id, stat);
     // Other users' processes cannot be read, and need not be: jobs run as this user.
     const environment = await readFile(`/proc/${id}/environ`, 'utf8').catch(() => '');
-    if (environment.split('\0').some(matches)) found.push(id);
+    if (environment.split('\0').some(matches)) found.add(id);
   }
-  return found;
+  for (const [id, { session }] of stats) if (found.has(session)) found.add(id);
+  addDescendants(found, stats);
+  return [...found];
+}
+
+function addDescendants(found: Set<number>, stats: ReadonlyMap<number, ProcessStat>): void {
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const [id, { parent }] of stats) if (found.has(parent)) found.add(id);
+  }
 }
