@@ -3,6 +3,7 @@ import type { Executor } from '../executor/executor.ts';
 import { isUserFault } from './attempts.ts';
 import type { BuildApi } from './build-api.ts';
 import { BuildStopped, type Outcome } from './outcome.ts';
+import { longestDelay } from './time-limit.ts';
 import type { Trace } from './trace.ts';
 import { noticeLine, type Section, sectionEnd, sectionStart, warningLine } from './trace-text.ts';
 import type { TraceTiming } from './trace-upload.ts';
@@ -46,17 +47,17 @@ export interface JobRequest {
   timing: JobTiming;
 }
 
-/** The one signal of a build, and who may fire it. The first cause wins. */
+/** The signals of a build, and who may fire them. The first cause wins. */
 export class JobControl {
   readonly #controller = new AbortController();
+  readonly #last = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #shutdown: AbortSignal;
   readonly #onShutdown = () => this.stop({ kind: 'aborted' });
 
   constructor(timeoutSeconds: number, shutdown: AbortSignal) {
     const seconds = timeoutSeconds > 0 ? timeoutSeconds : 7200;
-    // Longer delays overflow the timer and would fire at once.
-    const delay = Math.min(seconds * 1000, 2 ** 31 - 1);
+    const delay = Math.min(seconds * 1000, longestDelay);
     this.#timer = setTimeout(() => this.stop({ kind: 'timed_out', seconds }), delay);
     this.#shutdown = shutdown;
     shutdown.addEventListener('abort', this.#onShutdown);
@@ -67,8 +68,15 @@ export class JobControl {
     return this.#controller.signal;
   }
 
+  /** As `signal`, but a user who cancels the build does not fire it: the job may still tidy up. */
+  get lastSignal(): AbortSignal {
+    return this.#last.signal;
+  }
+
   stop(outcome: Outcome): void {
-    this.#controller.abort(new BuildStopped(outcome));
+    const reason = new BuildStopped(outcome);
+    this.#controller.abort(reason);
+    if (outcome.kind !== 'canceled' || outcome.gone) this.#last.abort(reason);
   }
 
   /** What the build ends with after an error: the cause of the stop, or the error itself. */
@@ -95,6 +103,8 @@ export interface Job {
   variables: BuildVariable[];
   trace: Trace;
   signal: AbortSignal;
+  /** Fires when not even an after_script may run any more. */
+  lastSignal: AbortSignal;
   notice(text: string): Promise<void>;
   warn(text: string): void;
 }

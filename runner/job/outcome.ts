@@ -38,7 +38,7 @@ export function describeOutcome(outcome: Outcome): string {
     case 'canceled':
       return outcome.gone ? 'Job canceled: the server gave it up' : 'Job canceled';
     case 'timed_out':
-      return `Job failed: took longer than ${outcome.seconds} seconds`;
+      return `Job failed: execution took longer than ${outcome.seconds} seconds`;
     case 'aborted':
       return 'Job failed: aborted, the runner is shutting down';
     case 'impossible':

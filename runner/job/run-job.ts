@@ -7,6 +7,7 @@ import type { JobEnvironment } from '../executor/executor.ts';
 import { splitCredentials } from './git.ts';
 import { createJob, type Job, JobControl, type JobRequest } from './job.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
+import { runAfterScript, runScript } from './script-steps.ts';
 import * as steps from './steps.ts';
 import { Trace } from './trace.ts';
 import { errorLine, noticeLine } from './trace-text.ts';
@@ -37,6 +38,7 @@ export async function runJob(request: JobRequest): Promise<Outcome> {
     variables,
     trace,
     signal: control.signal,
+    lastSignal: control.lastSignal,
   });
   const run: Run = { job, given, control, environment: null, step: 'start' };
   try {
@@ -89,10 +91,9 @@ async function runSteps(run: Run): Promise<Outcome> {
   run.step = 'artifacts';
   await steps.downloadArtifactsStep(job, environment);
   run.step = 'script';
-  const result = await steps.runScript(job, environment);
+  const outcome = await runScript(job, environment);
+  await runAfterScript(job, environment, outcome);
   job.signal.throwIfAborted();
-  const outcome: Outcome = result.exitCode === 0 ? { kind: 'success' } : { kind: 'script_failed', ...result };
-  await steps.runAfterScript(job, environment, outcome);
   run.step = 'upload';
   return keepFiles(job, { environment, tracked }, outcome);
 }

@@ -1,12 +1,10 @@
-import type { JobEnvironment, RunResult } from '../executor/executor.ts';
+import type { JobEnvironment } from '../executor/executor.ts';
 import { uploadArtifacts, wantsArtifacts } from './artifacts.ts';
 import { withAttempts } from './attempts.ts';
 import { cacheFile, cacheKey, restoreCache, saveCache } from './cache.ts';
 import { attemptsVariable } from './control-variables.ts';
 import { downloadDependencies, wantedDependencies } from './dependencies.ts';
 import { inSection, type Job } from './job.ts';
-import { jobStatus, type Outcome } from './outcome.ts';
-import { mainItems, scriptItems, shellProgram } from './script.ts';
 import { selectedFiles } from './selected-files.ts';
 import { gitStrategy } from './source-settings.ts';
 import { fetchSources, listTracked } from './sources.ts';
@@ -98,56 +96,6 @@ export async function downloadArtifactsStep(job: Job, environment: JobEnvironmen
     };
     return withAttempts(attempts(job, count), () => downloadDependencies(download));
   });
-}
-
-export function runScript(job: Job, environment: JobEnvironment): Promise<RunResult> {
-  const script = shellProgram({
-    items: mainItems(job.build),
-    variables: job.variables,
-    directory: environment.projectDir,
-  });
-  return inSection(job, 'step_script', () =>
-    environment.run({
-      kind: 'script',
-      script,
-      output: (chunk) => job.trace.output(chunk),
-      signal: job.signal,
-    }),
-  );
-}
-
-/** Runs in a shell of its own, within its own limit; how it ends changes nothing. */
-export async function runAfterScript(job: Job, environment: JobEnvironment, outcome: Outcome): Promise<void> {
-  const texts = job.build.options.after_script ?? [];
-  if (texts.length === 0) return;
-  const status = { key: 'CI_JOB_STATUS', value: jobStatus(outcome), public: true };
-  const variables = resolveStatus(job, status);
-  const script = shellProgram({
-    items: scriptItems(texts),
-    variables,
-    directory: environment.projectDir,
-  });
-  const limit = AbortSignal.timeout(job.request.timing.afterScriptLimit);
-  await inSection(job, 'after_script', async () => {
-    await job.notice('Running after_script…');
-    try {
-      const { exitCode } = await environment.run({
-        kind: 'after_script',
-        script,
-        output: (chunk) => job.trace.output(chunk),
-        signal: AbortSignal.any([job.signal, limit]),
-      });
-      if (exitCode !== 0) job.warn(`after_script failed with exit code ${exitCode}; the job's result stands`);
-    } catch (error) {
-      job.signal.throwIfAborted();
-      const reason = limit.aborted ? 'it took too long' : (error as Error).message;
-      job.warn(`after_script was ended: ${reason}`);
-    }
-  });
-}
-
-function resolveStatus(job: Job, status: { key: string; value: string; public: boolean }) {
-  return [...job.variables.filter((variable) => variable.key !== status.key), status];
 }
 
 export interface ArchiveInput {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { createScriptedExecutor, type Script } from '../../runner/executor/scripted.ts';
-import type { JobRequest } from '../../runner/job/job.ts';
+import type { JobRequest, JobTiming } from '../../runner/job/job.ts';
 import type { Outcome } from '../../runner/job/outcome.ts';
 import { runJob } from '../../runner/job/run-job.ts';
 import type { BuildPayload } from '../../shared/protocol/build.ts';
@@ -22,11 +22,14 @@ export interface ScriptedJob {
   trace(): string;
 }
 
+export const quickTiming: JobTiming = { trace: quickTrace, stepRetry: 1, afterScriptLimit: 300 };
+
 /** A build on a scripted executor, with a server that it is reported to and a repository that it comes from. */
 export async function scriptedJob(
   t: ExecutionContext,
   script: Script = {},
   payload: Partial<BuildPayload> = {},
+  settings: Partial<Pick<JobRequest, 'outputLimit' | 'timing'>> = {},
 ): Promise<ScriptedJob> {
   const server = await fakeCiServer(t);
   const folder = await temporaryFolder(t);
@@ -58,7 +61,8 @@ export async function scriptedJob(
     outputLimit: 1e6,
     shutdown: shutdown.signal,
     log: { info: () => {}, warn: () => {} },
-    timing: { trace: quickTrace, stepRetry: 1, afterScriptLimit: 300 },
+    timing: quickTiming,
+    ...settings,
   };
   return {
     server,

@@ -40,29 +40,6 @@ test('a script that was out of memory says so', async (t) => {
   t.is(lastLine(trace()), 'ERROR: Job failed: exit code 137 (out of memory)');
 });
 
-test('after_script runs after success and failure, and its result does not count', async (t) => {
-  for (const exitCode of [0, 1]) {
-    const { run, calls, programs } = await scriptedJob(
-      t,
-      { run: async ({ kind }) => ({ exitCode: kind === 'script' ? exitCode : 1 }) },
-      { options: { after_script: ['echo after'] } },
-    );
-    t.is((await run()).kind, exitCode === 0 ? 'success' : 'script_failed');
-    t.true(calls.includes('run:after_script'));
-    t.regex(programs[1] ?? '', exitCode === 0 ? /CI_JOB_STATUS='success'/ : /CI_JOB_STATUS='failed'/);
-  }
-});
-
-test('an after_script that does not end is ended, and the result stands', async (t) => {
-  const { run, trace } = await scriptedJob(
-    t,
-    { run: async (script) => (script.kind === 'script' ? { exitCode: 0 } : hang(script)) },
-    { options: { after_script: ['sleep 1000'] } },
-  );
-  t.is((await run()).kind, 'success');
-  t.true(trace().includes('after_script was ended: it took too long'));
-});
-
 test('a build that takes too long is failed with its limit, without after_script', async (t) => {
   const { run, build, trace, calls } = await scriptedJob(
     t,
@@ -71,7 +48,7 @@ test('a build that takes too long is failed with its limit, without after_script
   );
   t.deepEqual(await run(), { kind: 'timed_out', seconds: 1 });
   t.is(build.status, 'failed');
-  t.is(lastLine(trace()), 'ERROR: Job failed: took longer than 1 seconds');
+  t.is(lastLine(trace()), 'ERROR: Job failed: execution took longer than 1 seconds');
   t.false(calls.includes('run:after_script'));
   t.true(calls.includes('cleanUp'));
 });
