@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
-import { Blackout, unfinishedSecret } from '../../shared/blackout.ts';
+import { Blackout, secretReach, unfinishedSecret } from '../../shared/blackout.ts';
 import { type BuildStatus, isFinished } from '../../shared/build-status.ts';
 import { secretsOfBuild } from '../queries/build-secrets.ts';
 import { findTrace, liveTrace } from '../queries/trace.ts';
 import type { Work } from '../services.ts';
+import { endOfTrace, isFull } from './trace-limit.ts';
 
 export interface OpenedTrace {
   stream: Readable;
@@ -22,17 +23,21 @@ export async function openTrace(
   start: number,
 ): Promise<OpenedTrace> {
   const secrets = await secretsOfBuild(work.em, work.secrets, build.id);
-  const reach = Math.max(...secrets.map((secret) => Buffer.byteLength(secret)));
+  const reach = secretReach(secrets);
   const stored = (await findTrace(work.em, build.id))?.length ?? 0;
   const tail = { buildId: build.id, start: Math.max(0, stored - reach), end: stored };
-  const heldBack = isFinished(build.status)
-    ? 0
-    : unfinishedSecret(secrets, await readAll(rawTrace(work, tail)));
-  const length = stored - heldBack;
+  // The rest of a secret at the end of a full trace will never come.
+  const heldBack =
+    isFinished(build.status) && !isFull(stored)
+      ? 0
+      : unfinishedSecret(secrets, await readAll(rawTrace(work, tail)));
+  const end = stored - heldBack;
   // A little earlier, because the start may lie inside of a secret.
-  const from = Math.max(0, start - reach);
-  const bytes = masked(rawTrace(work, { buildId: build.id, start: from, end: length }), secrets);
-  return { stream: Readable.from(without(bytes, start - from), { objectMode: false }), length };
+  const from = Math.max(0, Math.min(start, end) - reach);
+  const bytes = masked(rawTrace(work, { buildId: build.id, start: from, end }), secrets);
+  const last = endOfTrace(stored);
+  const shown = without(followedBy(bytes, last), start - from);
+  return { stream: Readable.from(shown, { objectMode: false }), length: end + last.length };
 }
 
 interface Span {
@@ -64,6 +69,11 @@ async function* masked(source: AsyncIterable<Buffer>, secrets: string[]): AsyncG
   }
   const rest = blackout.flush();
   if (rest.length > 0) yield rest;
+}
+
+async function* followedBy(source: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer> {
+  yield* source;
+  yield last;
 }
 
 async function* without(source: AsyncIterable<Buffer>, leading: number): AsyncGenerator<Buffer> {
