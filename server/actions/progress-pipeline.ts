@@ -1,6 +1,6 @@
-import { nextJobs } from '../ci/next-builds.ts';
-import { aggregateStatus } from '../ci/status.ts';
-import { latestBuilds, plannedJobs } from '../queries/pipeline-row.ts';
+import { type LatestBuild, nextJobs } from '../ci/next-builds.ts';
+import { aggregateStatus, type StatusRow } from '../ci/status.ts';
+import { type LatestRow, latestRows, plannedJobs } from '../queries/pipeline-row.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { createBuilds } from './create-builds.ts';
@@ -11,21 +11,35 @@ import { createBuilds } from './create-builds.ts';
  */
 export async function progressPipeline(work: Work, pipelineId: number, userId: number | null): Promise<void> {
   const jobs = await plannedJobs(work.em, pipelineId);
-  const builds = await latestBuilds(work.em, pipelineId);
-  const names = new Set(nextJobs({ jobs, builds }));
+  const rows = await latestRows(work.em, pipelineId);
+  const names = new Set(nextJobs({ jobs, builds: rows.filter(isBuild) }));
   const started = jobs.filter((job) => names.has(job.name));
   await createBuilds(work, { jobIds: started.map((job) => job.id), userId });
-  const now = started.map((): { status: 'pending'; allowFailure: boolean } => ({
-    status: 'pending',
-    allowFailure: false,
-  }));
-  const status = aggregateStatus([...builds, ...now]) ?? 'skipped';
-  await sql(
-    work.em,
-    `update pipelines set status = $2,
-       started_at = coalesce(started_at, (select min(started_at) from builds where pipeline_id = $1)),
-       finished_at = case when $2 in ('pending', 'running') then null else now() end
-     where id = $1`,
-    [pipelineId, status],
-  );
+  const now = started.map((): StatusRow => ({ status: 'pending', allowFailure: false }));
+  await writeStatus(work, pipelineId, [...rows, ...now]);
 }
+
+/** Brings the state of a pipeline up to date and starts nothing. The caller holds its lock. */
+export async function refreshPipeline(work: Work, pipelineId: number): Promise<void> {
+  await writeStatus(work, pipelineId, await latestRows(work.em, pipelineId));
+}
+
+/** Services outside have their say about the pipeline, but hold up none of its stages. */
+function isBuild(row: LatestRow): row is LatestRow & LatestBuild {
+  return row.stageIndex !== null;
+}
+
+async function writeStatus({ em }: Work, pipelineId: number, rows: StatusRow[]): Promise<void> {
+  await sql(em, update, [pipelineId, aggregateStatus(rows) ?? 'skipped']);
+}
+
+/** A pipeline whose configuration cannot be used has failed, whatever else is said of it. */
+const update = `
+  update pipelines pl set status = s.status, started_at = coalesce(pl.started_at, t.started_at),
+    finished_at = case when s.status in ('pending', 'running') then null else coalesce(t.finished_at, now()) end
+  from (select case when yaml_errors is null then $2 else 'failed' end as status from pipelines where id = $1) s,
+    (select min(started_at) as started_at, max(finished_at) as finished_at from (
+      select started_at, finished_at from builds where pipeline_id = $1 and latest
+      union all
+      select started_at, finished_at from external_statuses where pipeline_id = $1 and latest) r) t
+  where pl.id = $1`;

@@ -3,6 +3,7 @@ import * as builds from './builds.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
+import * as statuses from './statuses.ts';
 import * as triggers from './triggers.ts';
 import * as users from './users.ts';
 import * as variables from './variables.ts';
@@ -13,6 +14,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...users.endpoints,
   ...projects.endpoints,
   ...builds.endpoints,
+  ...statuses.endpoints,
   ...runners.endpoints,
   ...variables.endpoints,
   ...triggers.endpoints,

@@ -27,3 +27,8 @@ export function aggregateStatus(rows: StatusRow[]): AggregateStatus | null {
 function isFine({ status, allowFailure }: StatusRow): boolean {
   return status === 'success' || (allowFailure && (status === 'failed' || status === 'canceled'));
 }
+
+/** The status of a commit over its pipelines; null without any. A failed pipeline is never forgiven. */
+export function commitStatus(pipelines: AggregateStatus[]): AggregateStatus | null {
+  return aggregateStatus(pipelines.map((status) => ({ status, allowFailure: false })));
+}

@@ -1,6 +1,7 @@
 import { Build, PendingBuild, TagSet } from './build.ts';
 import { CiVariable, Trigger } from './ci-variable.ts';
 import { Event } from './event.ts';
+import { ExternalStatus } from './external-status.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
 import { Namespace } from './namespace.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
@@ -16,6 +17,7 @@ export const entities = [
   Build,
   CiVariable,
   Event,
+  ExternalStatus,
   GroupMember,
   Namespace,
   PendingBuild,

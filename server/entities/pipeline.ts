@@ -19,6 +19,8 @@ export const Pipeline = defineEntity({
   tableName: 'pipelines',
   properties: {
     id: p.integer().primary(),
+    /** Number within the project. */
+    iid: p.integer().nullable(),
     project: () => p.manyToOne(Project).deleteRule('cascade'),
     user: () => p.manyToOne(User).nullable().deleteRule('set null'),
     /** The push that made it. Unique with `ref`: settling a push twice makes no second pipeline. */
@@ -26,7 +28,7 @@ export const Pipeline = defineEntity({
     /** The trigger that started it, and the variables that came with it, encrypted. */
     triggerId: p.integer().nullable(),
     triggerVariablesSealed: p.blob().nullable(),
-    source: p.enum(['push', 'trigger', 'api']).default('push'),
+    source: p.enum(['push', 'trigger', 'api', 'external']).default('push'),
     ref: p.string().length(1024),
     tag: flag(false),
     sha: p.string().length(40),
@@ -35,11 +37,21 @@ export const Pipeline = defineEntity({
     status: p.enum(['pending', 'running', 'failed', 'success', 'canceled', 'skipped']).default('pending'),
     /** Why the configuration at this commit could not be used. */
     yamlErrors: p.text().nullable(),
+    /** What is odd about it, though it can be used. */
+    yamlWarnings: p.text().nullable(),
     createdAt: createdAt(),
     startedAt: timestamp().nullable(),
     finishedAt: timestamp().nullable(),
   },
-  indexes: [{ name: 'pipelines_project_id_sha_index', properties: ['project', 'sha'] }],
+  indexes: [
+    { name: 'pipelines_project_id_sha_index', properties: ['project', 'sha'] },
+    { name: 'pipelines_project_id_id_index', properties: ['project', 'id'] },
+    { name: 'pipelines_project_id_ref_id_index', properties: ['project', 'ref', 'id'] },
+    {
+      name: 'pipelines_external_key',
+      expression: `create unique index "pipelines_external_key" on "pipelines" ("project_id", "sha", "ref") where "source" = 'external'`,
+    },
+  ],
   uniques: [{ name: 'pipelines_push_id_ref_key', properties: ['pushId', 'ref', 'tag'] }],
 });
 export type Pipeline = InferEntity<typeof Pipeline>;
@@ -56,6 +68,8 @@ export const PipelineJob = defineEntity({
     /** Sorted, each once. */
     tags: p.array().default([]),
     definition: p.json<CiJob>(),
+    /** Set while the job waits to be started by hand: the id that its build will have. */
+    plannedBuildId: p.integer().nullable(),
   },
   uniques: [{ name: 'pipeline_jobs_pipeline_id_position_key', properties: ['pipeline', 'position'] }],
 });

@@ -40,6 +40,8 @@ export const Project = defineEntity({
     forksCount: p.integer().default(0),
     /** Id of the project that this one was forked from. */
     forkedFromId: p.integer().nullable().index('projects_forked_from_id_index'),
+    /** Number of the newest pipeline. */
+    lastPipelineIid: p.integer().default(0),
     lastActivityAt: createdAt(),
     createdAt: createdAt(),
     updatedAt: createdAt(),

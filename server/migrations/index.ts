@@ -1,8 +1,10 @@
 import { FirstTables } from './20261127-first-tables.ts';
+import { ExternalStatuses } from './20261128-external-statuses.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 
 /** In the order they run. A migration that has run anywhere is never edited. */
 export const migrations = [
   { name: '20261127-first-tables', class: FirstTables },
+  { name: '20261128-external-statuses', class: ExternalStatuses },
   { name: '20261128-variables-and-triggers', class: VariablesAndTriggers },
 ];

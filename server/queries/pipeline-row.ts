@@ -11,11 +11,11 @@ export interface PlannedJobRow {
   when: JobWhen;
 }
 
-/** The newest build of a job. */
-export interface LatestBuildRow {
+/** The newest build of a job, or the newest status of a name that came from outside and belongs to no stage. */
+export interface LatestRow {
   id: number;
   name: string;
-  stageIndex: number;
+  stageIndex: number | null;
   status: BuildStatus;
   allowFailure: boolean;
 }
@@ -38,11 +38,15 @@ export async function plannedJobs(em: EntityManager, pipelineId: number): Promis
   );
 }
 
-export async function latestBuilds(em: EntityManager, pipelineId: number): Promise<LatestBuildRow[]> {
-  return sql<LatestBuildRow>(
+/** What counts of a pipeline, by builds and by services outside. */
+export async function latestRows(em: EntityManager, pipelineId: number): Promise<LatestRow[]> {
+  return sql<LatestRow>(
     em,
     `select id, name, stage_idx as "stageIndex", status, allow_failure as "allowFailure"
-     from builds where pipeline_id = $1 and latest order by id`,
+       from builds where pipeline_id = $1 and latest
+     union all
+     select id, name, null, status, false from external_statuses where pipeline_id = $1 and latest
+     order by id`,
     [pipelineId],
   );
 }

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { type Answer, rootToken, withApp } from '../support/app.ts';
+import { looseCommit } from '../support/loose-commit.ts';
 
 // As many connections as requests, so that they really meet in the database.
 const holder = withApp({ poolSize: 6 });
@@ -45,6 +46,19 @@ test.serial('several retries of one build make one new build', async (t) => {
     t.is(new Set(answers.map(({ body }) => body.id)).size, 1);
     t.is((await rows('select 1 from builds where pipeline_id = $1', [build.pipelineId])).length, 2);
     t.is((await rows('select 1 from pending_builds where project_id = $1', [project.id])).length, 1);
+  }
+});
+
+test.serial('several first statuses of one commit make one pipeline and one status', async (t) => {
+  const { make, rows } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const json = { state: 'running', ref: 'master' };
+    const path = `/projects/${project.id}/statuses/${await looseCommit(holder.app, project)}`;
+    const answers = await Promise.all([1, 2, 3, 4].map(() => post(path, project.owner.token, json)));
+    t.deepEqual(statuses(answers), [201, 201, 201, 201]);
+    t.is(new Set(answers.map(({ body }) => body.id)).size, 1);
+    t.is((await rows('select 1 from pipelines where project_id = $1', [project.id])).length, 1);
   }
 });
 

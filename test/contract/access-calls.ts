@@ -18,6 +18,7 @@ const makers: Record<string, Maker> = {
   'projects/:id': ({ project }) => project.id,
   'users/:id': ({ world }) => world.user.id,
   'commits/:sha': ({ project }) => project.sha,
+  'statuses/:sha': ({ project }) => project.sha,
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
   'runners/:runner_id': runnerOfTwo,
   'variables/:key': async ({ app, project }) => {

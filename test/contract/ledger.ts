@@ -103,8 +103,8 @@ export const ledger = {
   'GET /projects/:id/repository/commits/:sha/diff': todo('read_code'),
   'GET /projects/:id/repository/commits/:sha/comments': todo('read_code'),
   'POST /projects/:id/repository/commits/:sha/comments': todo('read_code', 'create_note'),
-  'GET /projects/:id/repository/commits/:sha/statuses': todo('read_commit_status'),
-  'POST /projects/:id/statuses/:sha': todo('create_commit_status'),
+  'GET /projects/:id/repository/commits/:sha/statuses': done,
+  'POST /projects/:id/statuses/:sha': done,
   'GET /projects/:id/repository/commits/:sha/builds': done,
 
   // Issues

@@ -3,6 +3,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { publishFolder } from '../../server/git/publish-folder.ts';
 import { registrationToken, rootToken, withApp } from '../support/app.ts';
+import { looseCommit } from '../support/loose-commit.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
@@ -43,6 +44,12 @@ const samples: Record<string, () => Promise<unknown[]>> = {
   async 'POST /projects/:id/builds/:build_id/erase'() {
     const { project, id } = await fullBuild(holder.app);
     return [await body('POST', `/api/v3/projects/${project.id}/builds/${id}/erase`, { as: rootToken })];
+  },
+  async 'POST /projects/:id/statuses/:sha'() {
+    const project = await holder.app.make.project();
+    const path = `/api/v3/projects/${project.id}/statuses/${await looseCommit(holder.app, project)}`;
+    const form = { state: 'success', ref: 'master', target_url: 'https://ci.example.com', description: 'ok' };
+    return [await body('POST', path, { as: rootToken, form })];
   },
   async 'GET /projects/:id/variables/:key'() {
     const { id } = await holder.app.make.project();

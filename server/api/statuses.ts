@@ -1,0 +1,90 @@
+import { postStatus } from '../actions/post-status.ts';
+import { notFound } from '../errors.ts';
+import { resolveCommit } from '../git/refs.ts';
+import { onProject } from '../http/access.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { paginate } from '../http/paginate.ts';
+import { flag, optional, pathText, text } from '../http/params.ts';
+import { can } from '../policy/project.ts';
+import { CommitStatusJson, presentCommitStatus } from '../present/commit-status.ts';
+import { type CommitStatusRow, findExternalStatus, listCommitStatuses } from '../queries/commit-statuses.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/statuses',
+  summary: 'Statuses of a commit: of its builds, and those that services outside have posted',
+  access: onProject('read_commit_status'),
+  params: {
+    sha: pathText(),
+    ref_name: optional(text({ max: 1024 })),
+    ref: optional(text({ max: 1024 })),
+    stage: optional(text()),
+    name: optional(text()),
+    all: optional(flag()),
+  },
+  returns: CommitStatusJson,
+  list: true,
+  async run({ viewer, project, params, page, work }) {
+    const { sha } = await requireCommit(work, project, params.sha);
+    const query = listCommitStatuses({
+      projectId: project.id,
+      sha,
+      withBuilds: can(viewer, project, 'read_build'),
+      all: params.all ?? false,
+      ref: params.ref_name ?? params.ref,
+      stage: params.stage,
+      name: params.name,
+    });
+    const statuses = await paginate<CommitStatusRow>(work.em, query, page);
+    return statuses.map((status) => presentCommitStatus(status, work.origin));
+  },
+});
+
+const post = endpoint({
+  method: 'POST',
+  path: '/projects/:id/statuses/:sha',
+  summary: 'Adds a status to a commit, or brings a pending or running one of the same name up to date',
+  access: onProject('create_commit_status'),
+  params: {
+    sha: pathText(),
+    state: text({ max: 255 }),
+    ref: optional(text({ max: 1024 })),
+    name: optional(text({ max: 255 })),
+    context: optional(text({ max: 255 })),
+    target_url: optional(text({ max: 2048 })),
+    description: optional(text()),
+  },
+  returns: CommitStatusJson,
+  async run({ viewer, project, params, work }) {
+    const { sha, dir } = await requireCommit(work, project, params.sha);
+    const id = await postStatus(work, {
+      projectId: project.id,
+      dir,
+      sha,
+      userId: viewer.id,
+      state: params.state,
+      name: params.name ?? params.context ?? 'default',
+      ref: params.ref,
+      targetUrl: params.target_url,
+      description: params.description,
+    });
+    const status = await findExternalStatus(work.em, id);
+    if (!status) throw new Error('the status is gone');
+    return presentCommitStatus(status, work.origin);
+  },
+});
+
+export const endpoints: Endpoint[] = [list, post];
+
+async function requireCommit(
+  work: Work,
+  project: { id: number },
+  name: string,
+): Promise<{ sha: string; dir: string }> {
+  const dir = repositoryOf(work, project);
+  const sha = await resolveCommit(work.objects, dir, name);
+  if (sha === null) throw notFound('Commit');
+  return { sha, dir };
+}

@@ -1,0 +1,18 @@
+import { GitError } from './errors.ts';
+import { isSha } from './ref-name.ts';
+import { runGit } from './run-git.ts';
+
+/** The first branch by name, short, whose history holds the commit; null when none does. */
+export async function firstBranchWith(dir: string, sha: string): Promise<string | null> {
+  const attempted = `find a branch with ${sha}`;
+  if (!isSha(sha)) throw new GitError({ attempted, stderr: 'not an object id' });
+  const args = [
+    'for-each-ref',
+    `--contains=${sha}`,
+    '--count=1',
+    '--format=%(refname:lstrip=2)',
+    'refs/heads',
+  ];
+  const { stdout } = await runGit({ dir, args, attempted });
+  return stdout.toString('utf8').trimEnd() || null;
+}
