@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffDelay } from '../../shared/retry.ts';
 import { tokenForms, valueForms } from '../../shared/secret-forms.ts';
 import type { JobEnvironment } from '../executor/executor.ts';
+import { restoreCacheStep, saveCacheStep } from './cache-steps.ts';
 import { splitCredentials } from './git.ts';
 import { createJob, type Job, JobControl, type JobRequest } from './job.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
@@ -87,7 +88,7 @@ async function runSteps(run: Run): Promise<Outcome> {
   const job: Job = { ...run.job, variables: steps.jobVariables(environment, run.given) };
   run.step = 'sources';
   const tracked = await steps.getSources(job, environment);
-  await steps.restoreCacheStep(job, environment);
+  await restoreCacheStep(job, environment);
   run.step = 'artifacts';
   await steps.downloadArtifactsStep(job, environment);
   run.step = 'script';
@@ -107,7 +108,7 @@ async function keepFiles(job: Job, input: steps.ArchiveInput, outcome: Outcome):
     if (hasSucceeded || job.signal.aborted) throw error;
     job.warn((error as Error).message);
   }
-  if (hasSucceeded) await steps.saveCacheStep(job, input);
+  if (hasSucceeded) await saveCacheStep(job, input);
   job.signal.throwIfAborted();
   return outcome;
 }

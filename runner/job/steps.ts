@@ -1,7 +1,6 @@
 import type { JobEnvironment } from '../executor/executor.ts';
 import { uploadArtifacts, wantsArtifacts } from './artifacts.ts';
 import { withAttempts } from './attempts.ts';
-import { cacheFile, cacheKey, restoreCache, saveCache } from './cache.ts';
 import { attemptsVariable } from './control-variables.ts';
 import { downloadDependencies, wantedDependencies } from './dependencies.ts';
 import { inSection, type Job } from './job.ts';
@@ -30,7 +29,8 @@ export function prepareExecutor(job: Job): Promise<JobEnvironment> {
   );
 }
 
-function attempts(job: Job, count: number) {
+/** For a step that is repeated, with a word in the trace each time. */
+export function attempts(job: Job, count: number) {
   return {
     count,
     pause: job.request.timing.stepRetry,
@@ -58,24 +58,6 @@ export function getSources(job: Job, environment: JobEnvironment): Promise<Reado
     await environment.importSources(sources.directory, signal);
     if (!artifacts?.untracked && !cache?.untracked) return null;
     return gitStrategy(sources) === 'none' ? new Set<string>() : listTracked(sources);
-  });
-}
-
-export async function restoreCacheStep(job: Job, environment: JobEnvironment): Promise<void> {
-  const key = cacheKey(job.build, job.variables);
-  if (key === null) return;
-  await inSection(job, 'restore_cache', async () => {
-    try {
-      const isFound = await restoreCache(
-        cacheFile(job.request.directories.cache, key),
-        environment,
-        job.signal,
-      );
-      await job.notice(isFound ? `Restored cache ${key}` : `There is no cache ${key} yet`);
-    } catch (error) {
-      job.signal.throwIfAborted();
-      job.warn(`cache ${key} cannot be restored: ${(error as Error).message}`);
-    }
   });
 }
 
@@ -125,30 +107,13 @@ export async function uploadArtifactsStep(
   );
 }
 
-function selection(job: Job, input: ArchiveInput, options: { paths?: string[]; untracked?: boolean }) {
+/** The files that the options of an archive name. */
+export function selection(job: Job, input: ArchiveInput, options: { paths?: string[]; untracked?: boolean }) {
   return selectedFiles({
     environment: input.environment,
     paths: (options.paths ?? []).map((path) => expandText(path, job.variables)),
     tracked: options.untracked ? input.tracked : null,
     warn: job.warn,
-  });
-}
-
-/** Best effort: a cache never fails a job. */
-export async function saveCacheStep(job: Job, input: ArchiveInput): Promise<void> {
-  const key = cacheKey(job.build, job.variables);
-  const options = job.build.options.cache;
-  if (key === null || !options) return;
-  await inSection(job, 'archive_cache', async () => {
-    try {
-      const files = selection(job, input, options);
-      if (await files.isEmpty()) return job.warn('No files to keep: none of the paths of the cache matches');
-      await saveCache(cacheFile(job.request.directories.cache, key), files, job.signal);
-      await job.notice(`Saved cache ${key}`);
-    } catch (error) {
-      job.signal.throwIfAborted();
-      job.warn(`cache ${key} cannot be saved: ${(error as Error).message}`);
-    }
   });
 }
 

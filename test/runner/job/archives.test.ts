@@ -12,14 +12,10 @@ import { archiveName, wantsArtifacts } from '../../../runner/job/artifacts.ts';
 import { selectFiles } from '../../../runner/job/file-patterns.ts';
 import { readZip, type ZipLimits } from '../../../runner/job/read-zip.ts';
 import { writeZip } from '../../../runner/job/write-zip.ts';
+import { file } from '../../support/file-entries.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const mtime = new Date(1_600_000_000_000);
-
-function file(path: string, content: string, more: Partial<FileEntry> = {}): FileEntry {
-  const stream = Readable.from([Buffer.from(content)], { objectMode: false });
-  return { path, type: 'file', mode: 0o644, mtime, size: content.length, content: stream, ...more };
-}
 
 async function* each(list: FileEntry[]): AsyncGenerator<FileEntry> {
   yield* list;

@@ -1,18 +1,8 @@
-import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
-import type { FileEntry } from '../../../runner/executor/executor.ts';
 import type { Script } from '../../../runner/executor/scripted.ts';
 import { partContent, reply } from '../../support/fake-ci-server.ts';
+import { files } from '../../support/file-entries.ts';
 import { lastLine, type ScriptedJob, scriptedJob } from '../../support/scripted-job.ts';
-
-function file(path: string, content: string): FileEntry {
-  const stream = Readable.from([Buffer.from(content)], { objectMode: false });
-  return { path, type: 'file', mode: 0o644, mtime: new Date(), size: content.length, content: stream };
-}
-
-async function* files(...list: [string, string][]): AsyncGenerator<FileEntry> {
-  for (const [path, content] of list) yield file(path, content);
-}
 
 test('artifacts are uploaded with the expanded name and the time they are kept', async (t) => {
   const { run, server, build } = await scriptedJob(
@@ -138,35 +128,4 @@ test('artifacts that are gone fail the build at once', async (t) => {
   t.like(await run(), { kind: 'system_failure', during: 'artifacts' });
   t.is(server.requests('GET', /artifacts/).length, 1);
   t.true(lastLine(trace()).includes('artifacts of compile (77)'));
-});
-
-test('a cache saved by one build is there for the next', async (t) => {
-  const imported: string[] = [];
-  const script: Script = {
-    exportFiles: () => files(['node_modules/x', 'X']),
-    importFiles: async (entries) => {
-      for await (const entry of entries) imported.push(entry.path);
-    },
-  };
-  const options = { cache: { key: '$CI_BUILD_REF_NAME', paths: ['node_modules'] } };
-  const { run, trace, build } = await scriptedJob(t, script, { options });
-  await run();
-  t.true(trace().includes('There is no cache main yet'));
-  t.deepEqual(imported, []);
-  build.status = 'running';
-  await run();
-  t.true(trace().includes('Restored cache main'));
-  t.deepEqual(imported, ['node_modules/x']);
-});
-
-test('a cache that cannot be restored is a warning', async (t) => {
-  const script: Script = {
-    exportFiles: () => files(['x', 'X']),
-    importFiles: () => Promise.reject(new Error('disk full')),
-  };
-  const { run, trace, build } = await scriptedJob(t, script, { options: { cache: { paths: ['x'] } } });
-  await run();
-  build.status = 'running';
-  t.is((await run()).kind, 'success');
-  t.true(trace().includes('cannot be restored: disk full'));
 });
