@@ -1,5 +1,5 @@
 import { isStorable, storable } from '../../shared/storable-text.ts';
-import type { CiJob } from '../ci/config.ts';
+import type { CiJob, CiProblem } from '../ci/config.ts';
 import { jobsForRef } from '../ci/only-except.ts';
 import { parseCiConfig } from '../ci/parse.ts';
 import { formatProblem } from '../ci/problems.ts';
@@ -38,6 +38,7 @@ export type PipelineCause =
 interface Plan {
   status: 'pending' | 'skipped' | 'failed';
   yamlErrors: string | null;
+  yamlWarnings: string | null;
   jobs: CiJob[];
 }
 
@@ -84,20 +85,30 @@ async function makePlan(
   const file = await readConfig(work, dir, request.sha);
   if (file === null) return null;
   const isTriggered = request.cause.kind === 'trigger';
-  if (!isTriggered && skipMarker(commit.message)) return { status: 'skipped', yamlErrors: null, jobs: [] };
+  if (!isTriggered && skipMarker(commit.message)) return plan({ status: 'skipped' });
   if (file === 'too large') return failed(`${configFile} is larger than ${configLimit} bytes`);
   const parsed = parseCiConfig(file.text);
-  if ('errors' in parsed) return failed(parsed.errors.map(formatProblem).join('\n'));
+  const yamlWarnings = listProblems(parsed.warnings);
+  if ('errors' in parsed) return { ...failed(listProblems(parsed.errors)), yamlWarnings };
   const { ref, isTag, project } = request;
   const context = { ref, tag: isTag, trigger: isTriggered, projectPath: project.fullPath };
   const jobs = jobsForRef(parsed.config, context);
   if (jobs.length === 0) return null;
   if (!isAllStorable(jobs)) return failed(`${configFile}: texts must not hold NUL or half characters`);
-  return { status: 'pending', yamlErrors: null, jobs };
+  return plan({ jobs, yamlWarnings });
 }
 
-function failed(reason: string): Plan {
-  return { status: 'failed', yamlErrors: storable(reason), jobs: [] };
+function plan(given: Partial<Plan>): Plan {
+  return { status: 'pending', yamlErrors: null, yamlWarnings: null, jobs: [], ...given };
+}
+
+function failed(reason: string | null): Plan {
+  return plan({ status: 'failed', yamlErrors: storable(reason ?? '') });
+}
+
+/** One line each; null without any. */
+function listProblems(problems: CiProblem[]): string | null {
+  return problems.length > 0 ? storable(problems.map(formatProblem).join('\n')) : null;
 }
 
 /** @returns null without the file. */
@@ -128,10 +139,13 @@ async function insertPipeline(
   const { cause } = request;
   const row = await sqlOne<{ id: number }>(
     work.em,
-    `insert into pipelines (project_id, user_id, push_id, ref, tag, sha, before_sha, commit, status, yaml_errors,
-       source, trigger_id, trigger_variables_sealed, finished_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-       case when $9 = 'pending' then null else now() end)
+    `with numbered as (
+       update projects set last_pipeline_iid = last_pipeline_iid + 1 where id = $1 returning last_pipeline_iid
+     )
+     insert into pipelines (project_id, user_id, push_id, ref, tag, sha, before_sha, commit, status, yaml_errors,
+       yaml_warnings, source, trigger_id, trigger_variables_sealed, iid, finished_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, last_pipeline_iid,
+       case when $9 = 'pending' then null else now() end from numbered
      on conflict on constraint pipelines_push_id_ref_key do nothing returning id`,
     [
       request.project.id,
@@ -144,6 +158,7 @@ async function insertPipeline(
       JSON.stringify(shown),
       plan.status,
       plan.yamlErrors,
+      plan.yamlWarnings,
       cause.kind,
       cause.kind === 'trigger' ? cause.triggerId : null,
       cause.kind === 'trigger' && cause.variables ? work.secrets.seal(JSON.stringify(cause.variables)) : null,
@@ -161,8 +176,9 @@ async function insertJobs(work: Work, pipelineId: number, jobs: CiJob[]): Promis
   }));
   await sql(
     work.em,
-    `insert into pipeline_jobs (pipeline_id, position, name, tags, definition)
-     select $1, j.position, j.name, array(select jsonb_array_elements_text(j.tags)), j.definition
+    `insert into pipeline_jobs (pipeline_id, position, name, tags, definition, planned_build_id)
+     select $1, j.position, j.name, array(select jsonb_array_elements_text(j.tags)), j.definition,
+       case when j.definition->>'when' = 'manual' then nextval('builds_id_seq') end
      from jsonb_to_recordset($2::jsonb) as j(position int, name text, tags jsonb, definition jsonb)`,
     [pipelineId, JSON.stringify(rows)],
   );
