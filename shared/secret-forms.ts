@@ -7,9 +7,13 @@ export function tokenForms(token: string): string[] {
   return forms(tokenTexts(token));
 }
 
-/** Every form in which the value of a variable may turn up; none for a value too short to be a secret. */
+/**
+ * Every form in which the value of a variable may turn up, and each of its lines alone; none for a value too short
+ * to be a secret.
+ */
 export function valueForms(value: string): string[] {
-  return forms(valueTexts(value));
+  const texts = valueTexts(value);
+  return [...new Set([...forms(texts), ...linesOf(value), ...texts.flatMap(wrappedForms)])];
 }
 
 /** As `tokenForms`, for a search that sees through URL encoding by itself. */
@@ -28,6 +32,21 @@ function tokenTexts(token: string): string[] {
 
 function valueTexts(value: string): string[] {
   return [...new Set([value, value.trim()])].filter((text) => text.length >= minValueLength);
+}
+
+function linesOf(value: string): string[] {
+  const lines = value.split(/[\r\n]+/).map((line) => line.trim());
+  return lines.filter((line) => line.length >= minValueLength);
+}
+
+/** Columns after which the usual encoders begin a new line. */
+const wrapColumns = [64, 76];
+
+/** The lines of base64 of a text that is too long for one. */
+function wrappedForms(text: string): string[] {
+  const encoded = Buffer.from(text).toString('base64').replace(/=+$/, '');
+  const lines = wrapColumns.flatMap((columns) => encoded.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []);
+  return lines.filter((line) => line.length >= minValueLength);
 }
 
 function forms(texts: string[]): string[] {

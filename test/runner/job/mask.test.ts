@@ -69,6 +69,75 @@ test('base64 and URL forms of a value are found, also inside a longer text', (t)
   t.is(maskWhole(secrets, `?p=${inUrl}&q`), '?p=[MASKED]&q');
 });
 
+/** Cuts the bytes at the places, which may be anywhere, and pushes the parts one by one. */
+function maskInParts(secrets: string[], bytes: Buffer, places: number[]): string {
+  const masker = new Masker(secrets);
+  const borders = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length];
+  borders.sort((a, b) => a - b);
+  const parts = borders.slice(1).map((end, index) => masker.push(bytes.subarray(borders[index], end)));
+  return Buffer.concat([...parts, masker.flush()]).toString();
+}
+
+test('no form of a value leaves, wherever it stands and however the output is cut', (t) => {
+  const secret = fc.string({ unit: fc.constantFrom(...'aZ9+/&? =~é\n'), minLength: 12, maxLength: 40 });
+  const around = fc.string({ maxLength: 8 });
+  const places = fc.array(fc.nat(400), { maxLength: 8 });
+  const encode: ((text: string) => string)[] = [
+    (text) => text,
+    encodeURIComponent,
+    (text) => new URLSearchParams({ text }).toString().slice('text='.length),
+  ];
+  fc.assert(
+    fc.property(secret, around, around, places, (value, before, after, cuts) => {
+      const secrets = valueForms(value);
+      for (const form of encode) {
+        const written = form(value);
+        const masked = maskInParts(secrets, Buffer.from(`${before}${written}${after}`), cuts);
+        t.false(masked.includes(written));
+        t.is(masked, maskWhole(secrets, `${before}${written}${after}`));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('in base64 no more of a value is seen than what it shares with its neighbours', (t) => {
+  const secret = fc.string({ unit: fc.constantFrom(...'aZ9+/&? =~é'), minLength: 12, maxLength: 40 });
+  const around = fc.string({ maxLength: 8 });
+  const places = fc.array(fc.nat(400), { maxLength: 8 });
+  fc.assert(
+    fc.property(secret, around, around, places, (value, before, after, cuts) => {
+      for (const coding of ['base64', 'base64url'] as const) {
+        const text = Buffer.from(`${before}${value}${after}`);
+        const masked = maskInParts(valueForms(value), Buffer.from(text.toString(coding)), cuts);
+        const [start = '', end = ''] = masked.split('[MASKED]');
+        const shared = (bytes: string) => Math.ceil((Buffer.byteLength(bytes) * 8) / 6) + 4;
+        t.true(masked.includes('[MASKED]'));
+        t.true(start.length <= shared(before) && end.length <= shared(after), `${masked} of ${text}`);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const key = `-----BEGIN KEY-----\n${'Zm9vYmFyYmF6cXV4Zm9vYmFy0123\n'.repeat(6)}abc\n-----END KEY-----\n`;
+
+test('each line of a value is masked by itself, but for those too short to tell anything', (t) => {
+  const secrets = valueForms(key);
+  t.is(maskWhole(secrets, 'a Zm9vYmFyYmF6cXV4Zm9vYmFy0123\r\nabc\n'), 'a [MASKED]\r\nabc\n');
+  t.is(maskWhole(secrets, key.replaceAll('\n', '\r\n')).replaceAll(/\[MASKED\]|\r\n/g, ''), 'abc');
+});
+
+for (const columns of [64, 76]) {
+  test(`base64 of a long value is masked when it is broken after ${columns} columns`, (t) => {
+    const lines = Buffer.from(key)
+      .toString('base64')
+      .replace(new RegExp(`.{${columns}}`, 'g'), '$&\n');
+    const left = maskWhole(valueForms(key), lines).replaceAll(/\[MASKED\]|\n/g, '');
+    t.true(left.length < 8, left);
+  });
+}
+
 test('short values of variables are not masked, short tokens are', (t) => {
   t.deepEqual(valueForms('debug'), []);
   t.true(tokenForms('tok1').includes('tok1'));
