@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { claim as statement } from '../server/actions/claim-build.ts';
+import { claim as claimStatement } from '../server/actions/claim-build.ts';
+import { tokenDigest } from '../server/secrets.ts';
 import type { MadeBuild, MadeRunner } from '../test/support/make.ts';
 import { type BenchmarkSettings, cost, type Figure, throughput } from './figure.ts';
 import { Client, Refused } from './support/client.ts';
@@ -44,6 +45,7 @@ async function openClaims({
   const connections = runners.map(() => new pg.Client({ connectionString: databaseUrl }));
   cleanup.add(() => Promise.all(connections.map((connection) => connection.end())));
   await Promise.all(connections.map((connection) => connection.connect()));
+  const digests = runners.map(({ token }) => tokenDigest(token));
   const bodies = runners.map(({ token }) => JSON.stringify({ token }));
   const headers = { 'Content-Type': 'application/json' };
   const path = '/ci/api/v1/builds/register';
@@ -53,9 +55,9 @@ async function openClaims({
       return answer.then(() => true, isNothing);
     }),
     limit: untilTaken(async (lane) => {
-      const values = [runners[lane]?.id, [], true, true];
-      const taken = await connections[lane]?.query({ name: 'claim', text: statement, values });
-      return taken?.rowCount === 1;
+      const values = [digests[lane]];
+      const taken = await connections[lane]?.query({ name: 'claim', text: claimStatement.token, values });
+      return taken?.rows[0].build_id !== null;
     }),
   };
 }

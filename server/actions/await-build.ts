@@ -34,7 +34,10 @@ export async function awaitBuild(
       if (!runner) throw forbidden();
       place.change(await takerOf(work, runner));
       // What comes into the queue from here on is told; what was there before is found.
-      if (!signal.aborted) claimed = await claimBuild(work, runner);
+      if (!signal.aborted) {
+        const claim = await claimBuild(work, { by: 'id', value: runnerId });
+        claimed = claim?.build ?? null;
+      }
       const left = deadline - Date.now();
       if (claimed || left <= 0 || signal.aborted || work.wakeups.stopped) return claimed;
       await place.next(Math.min(left, askAgainMs), signal);

@@ -1,5 +1,5 @@
 import { lockPipeline } from '../queries/pipeline-row.ts';
-import type { RunnerRow } from '../queries/runner-row.ts';
+import { type RunnerKey, type RunnerRow, runnerBy, runnerColumns } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
@@ -10,65 +10,86 @@ import { queueBuilds } from './queue-builds.ts';
 const window = 64;
 
 /**
- * One statement: of each set of tags that the runner may take, the oldest few waiting builds come from an index;
- * the oldest of all that nobody else is taking at this moment leaves the queue and becomes the runner's. The cost
- * depends neither on how many builds wait nor on how many have ever run. The runner's own row is held first, so that
- * a runner that is being removed takes nothing any more.
+ * One statement: the runner that asks; of each set of tags that it may take, the oldest few waiting builds, from an
+ * index; and the oldest of all that nobody else is taking at this moment leaves the queue and becomes the runner's.
+ * The cost depends neither on how many builds wait nor on how many have ever run. Where something waits, the runner's
+ * own row is held, so that a runner that is being removed takes nothing any more.
  */
-export const claim = `
-  with me as (
-    select id from runners where id = $1 and active for key share
+export const claim = { token: statement('token'), id: statement('id') };
+
+function statement(by: RunnerKey['by']): string {
+  return `
+  with asker as (
+    select ${runnerColumns} from runners r where ${runnerBy[by]}
   ), sets as (
-    select t.id from me cross join tag_sets t where t.tags <@ $2::text[] and ($3 or t.tags <> '{}')
+    select t.id, a.id as runner_id, a.is_shared from asker a join tag_sets t
+      on a.active and t.tags <@ a.tag_list and (a.run_untagged or t.tags <> '{}')
   ), candidates as (
     select q.build_id, q.created_at from sets s cross join lateral (
       select build_id, created_at from pending_builds
       where shared and tag_set_id = s.id order by created_at, build_id limit ${window}) q
-    where $4
+    where s.is_shared
     union all
     select q.build_id, q.created_at from sets s
-      cross join runner_projects rp
+      join runner_projects rp on rp.runner_id = s.runner_id
       join projects p on p.id = rp.project_id and p.builds_enabled and not p.pending_delete
       cross join lateral (
         select build_id, created_at from pending_builds
         where project_id = p.id and tag_set_id = s.id order by created_at, build_id limit ${window}) q
-    where rp.runner_id = $1 and not $4
+    where not s.is_shared
+  ), me as (
+    select id from runners where id = (select id from asker) and active and exists (select from candidates)
+    for key share
   ), taken as (
     delete from pending_builds where build_id = (
       select w.build_id from pending_builds w
       where w.build_id in (select build_id from candidates order by created_at, build_id limit ${window})
+        and exists (select from me)
       order by w.created_at, w.build_id limit 1 for update skip locked)
     returning build_id
+  ), claimed as (
+    update builds b set status = 'running', runner_id = me.id, started_at = now()
+    from taken, me where b.id = taken.build_id and b.status = 'pending'
+    returning b.id, b.pipeline_id
   )
-  update builds b set status = 'running', runner_id = $1, started_at = now()
-  from taken where b.id = taken.build_id and b.status = 'pending'
-  returning b.id, b.pipeline_id as "pipelineId"`;
+  select a.*, c.id as build_id, c.pipeline_id, exists (select from candidates) as is_contested
+  from asker a left join claimed c on true`;
+}
+
+/** As many claims in one moment may overtake each other; the next look sees what they have taken. */
+const looks = 3;
 
 export interface ClaimedBuild {
   id: number;
   pipelineId: number;
 }
 
+export interface Claim {
+  runner: RunnerRow;
+  /** Null when there is none for it. */
+  build: ClaimedBuild | null;
+}
+
 /**
- * Gives the runner the oldest pending build that it may take.
+ * Gives a runner the oldest pending build that it may take. Two runners never get the same one.
  *
- * @returns null when there is none. Two runners never get the same one.
+ * @returns null when there is no such runner.
  */
-export async function claimBuild({ em }: Work, runner: RunnerRow): Promise<ClaimedBuild | null> {
-  const taken = await sqlOne<ClaimedBuild>(em, claim, [
-    runner.id,
-    runner.tag_list,
-    runner.run_untagged,
-    runner.is_shared,
-  ]);
-  if (!taken) return null;
-  await sql(
-    em,
-    `update pipelines set status = 'running', started_at = coalesce(started_at, now())
-     where id = $1 and status = 'pending'`,
-    [taken.pipelineId],
-  );
-  return taken;
+export async function claimBuild({ em }: Work, { by, value }: RunnerKey): Promise<Claim | null> {
+  for (let look = 1; ; look += 1) {
+    const row = await sqlOne<RunnerRow & Taken>(em, claim[by], [value]);
+    if (!row) return null;
+    if (row.build_id !== null)
+      return { runner: row, build: { id: row.build_id, pipelineId: row.pipeline_id } };
+    if (!row.is_contested || look === looks) return { runner: row, build: null };
+  }
+}
+
+interface Taken {
+  build_id: number | null;
+  pipeline_id: number;
+  /** There was something to take, and others took it meanwhile. */
+  is_contested: boolean;
 }
 
 /**

@@ -1,48 +1,64 @@
+import type { BuildStatus } from '../../shared/build-status.ts';
 import { rangeNotSatisfiable } from '../errors.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { isFull, traceLimit } from './trace-limit.ts';
+
+export interface TracePart {
+  buildId: number;
+  /** Offset in bytes. */
+  start: number;
+  bytes: Buffer;
+}
 
 /**
- * Appends a part under the lock of the build's trace. When it returns, the bytes are durable.
+ * Appends a part under the lock of the build's trace, in one statement. When it returns, the bytes are durable.
  *
- * @param start offset of the part in bytes; must be the stored length.
- * @returns the new length. A trace that was already moved to the blob store takes nothing more and tells the
- * length that it has.
- * @throws AppError 416 with the stored length when the part starts elsewhere.
+ * @returns the new length and the state of the build; null when nothing was appended, because the part does not
+ * start at the end, the trace is in the blob store, or the build is erased or gone.
  */
 export async function appendTrace(
   { em }: Work,
-  { buildId, start, bytes }: { buildId: number; start: number; bytes: Buffer },
-): Promise<number> {
-  const place = [buildId, start];
-  const grown =
-    bytes.length > 0
-      ? await sqlOne<{ length: number }>(em, grow, [...place, bytes.length, bytes])
-      : await sqlOne<{ length: number }>(em, touch, place);
-  if (grown) return grown.length;
+  { buildId, start, bytes }: TracePart,
+): Promise<{ length: number; status: BuildStatus } | null> {
+  const kept = bytes.subarray(0, Math.max(0, traceLimit - start));
+  if (kept.length === 0) return sqlOne(em, touch, [buildId, start]);
+  return sqlOne(em, grow, [buildId, start, kept.length, kept]);
+}
+
+/**
+ * The length that the sender of a part is told which was not appended. A trace that is full, or was already moved
+ * to the blob store, takes nothing more and tells the length that it has.
+ *
+ * @throws AppError 416 with the stored length when the part starts elsewhere.
+ */
+export async function lengthForSender({ em }: Work, { buildId, start }: TracePart): Promise<number> {
   const stored = await sqlOne<{ length: number; is_archived: boolean }>(
     em,
     'select length::float8 as length, blob_key is not null as is_archived from traces where build_id = $1',
     [buildId],
   );
   const length = stored?.length ?? 0;
-  if (stored?.is_archived && start === length) return length;
+  if (stored?.is_archived && (start === length || (start > length && isFull(length)))) return length;
   throw rangeNotSatisfiable(length);
 }
 
+const openTraces = `traces t set touched_at = now()`;
+const ofBuild = `from builds b join projects p on p.id = b.project_id and not p.pending_delete
+    where t.build_id = $1 and b.id = $1 and b.erased_at is null and t.blob_key is null`;
+
 const grow = `
   with grown as (
-    update traces set length = length + $3, touched_at = now()
-    where build_id = $1 and length = $2 and blob_key is null returning length
+    update ${openTraces}, length = t.length + $3 ${ofBuild} and t.length = $2 returning t.length, b.status
   ), part as (
     insert into trace_parts (build_id, start, bytes) select $1, $2, $4 from grown
   )
-  select length::float8 as length from grown`;
+  select length::float8 as length, status from grown`;
 
-/** An empty part is a sign of life. */
+/** An empty part is a sign of life. So is one beyond the end of a full trace: its runner does not know of that. */
 const touch = `
-  update traces set touched_at = now() where build_id = $1 and length = $2 and blob_key is null
-  returning length::float8 as length`;
+  update ${openTraces} ${ofBuild} and (t.length = $2 or $2 > t.length and t.length >= ${traceLimit})
+  returning t.length::float8 as length, b.status`;
 
 /** Puts a whole trace in place of what is stored, in the transaction of `em`. */
 export async function replaceTrace({ em }: Work, buildId: number, trace: Buffer): Promise<void> {

@@ -7,23 +7,29 @@ import { badRequest, tooLarge } from '../errors.ts';
  *
  * @throws AppError 413 above `limit` bytes, 400 when the client breaks it off.
  */
-export async function readBytes(stream: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of wholeBody(stream)) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+export function readBytes(stream: Readable, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > limit) settle(() => reject(tooLarge()));
+    };
+    const end = () => settle(() => resolve(joined(chunks)));
+    const fail = (cause: unknown) => settle(() => reject(brokenOff(cause)));
+    const close = () => fail(null);
+    const settle = (outcome: () => void) => {
+      stream.off('data', take).off('end', end).off('error', fail).off('close', close).pause();
+      outcome();
+    };
+    stream.on('data', take).on('end', end).on('error', fail).on('close', close);
+  });
 }
 
-async function* wholeBody(stream: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
-  } catch (error) {
-    throw brokenOff(error);
-  }
+/** Most parts come in one piece, which needs no copy. */
+function joined([first = Buffer.alloc(0), ...rest]: Buffer[]): Buffer {
+  return rest.length === 0 ? first : Buffer.concat([first, ...rest]);
 }
 
 /** An error of the body's stream means that nobody waits for an answer any more. */

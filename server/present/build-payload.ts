@@ -12,7 +12,6 @@ import { version } from '../version.ts';
 
 export interface PayloadParts {
   row: PayloadRow;
-  dependencies: DependencyRow[];
   /** The build's own token, which also opens the artifacts of the builds it depends on. */
   token: string;
   origin: string;
@@ -42,7 +41,7 @@ export function presentBuildPayload(parts: PayloadParts): BuildPayload {
     timeout: row.build_timeout,
     options: presentOptions(job),
     variables: presentVariables(parts),
-    depends_on_builds: parts.dependencies.map((dependency) => presentDependency(dependency, parts)),
+    depends_on_builds: row.dependencies.map((dependency) => presentDependency(dependency, parts)),
     ext: { script: job.script },
   };
 }

@@ -2,10 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuildStatus } from '../../shared/build-status.ts';
 import type { CiJob } from '../ci/config.ts';
 import type { PipelineCommit } from '../entities/pipeline.ts';
-import { sql, sqlOne } from '../sql.ts';
+import { sqlOne } from '../sql.ts';
+import { type SealedVariables, sealedVariables } from './ci-variables.ts';
 
 /** Everything that a runner is told of its build, apart from what is computed. */
-export interface PayloadRow {
+export interface PayloadRow extends SealedVariables {
   id: number;
   name: string;
   stage: string;
@@ -15,7 +16,6 @@ export interface PayloadRow {
   pipeline_id: number;
   pipeline_created_at: Date;
   source: string;
-  trigger_variables_sealed: Buffer | null;
   ref: string;
   tag: boolean;
   sha: string;
@@ -38,25 +38,8 @@ export interface PayloadRow {
   runner_id: number;
   runner_description: string | null;
   runner_tags: string[];
-}
-
-export async function findPayload(em: EntityManager, buildId: number): Promise<PayloadRow | null> {
-  return sqlOne<PayloadRow>(
-    em,
-    `select b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
-       pl.created_at as pipeline_created_at, pl.source,
-       pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
-       p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
-       p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
-       n.path as namespace_path, n.name as namespace_name,
-       u.id as user_id, u.username as user_login, u.name as user_name, u.email as user_email,
-       r.id as runner_id, r.description as runner_description, r.tag_list as runner_tags
-     from builds b join pipeline_jobs j on j.id = b.job_id join pipelines pl on pl.id = b.pipeline_id
-       join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
-       join runners r on r.id = b.runner_id left join users u on u.id = b.user_id
-     where b.id = $1`,
-    [buildId],
-  );
+  /** The newest build of each job in the stages before the build's own. */
+  dependencies: DependencyRow[];
 }
 
 export interface DependencyRow {
@@ -68,16 +51,35 @@ export interface DependencyRow {
   artifacts_size: number | null;
 }
 
-/** The newest build of each job in the stages before the build's own. */
-export async function findDependencies(em: EntityManager, buildId: number): Promise<DependencyRow[]> {
-  return sql<DependencyRow>(
-    em,
-    `select d.id, d.name, d.stage, d.status,
-       case when d.artifacts_expire_at is null or d.artifacts_expire_at > now() then d.artifacts_filename end
-         as artifacts_filename,
-       d.artifacts_size::float8 as artifacts_size
-     from builds b join builds d on d.pipeline_id = b.pipeline_id and d.latest and d.stage_idx < b.stage_idx
-     where b.id = $1 order by d.stage_idx, d.id`,
-    [buildId],
-  );
+const dependencies = `select json_agg(json_build_object('id', d.id, 'name', d.name, 'stage', d.stage,
+  'status', d.status, 'artifacts_size', d.artifacts_size, 'artifacts_filename',
+  case when d.artifacts_expire_at is null or d.artifacts_expire_at > now() then d.artifacts_filename end)
+  order by d.stage_idx, d.id)
+  from builds d where d.pipeline_id = b.pipeline_id and d.latest and d.stage_idx < b.stage_idx`;
+
+const begin = `
+  with begun as (
+    update pipelines set status = 'running', started_at = coalesce(started_at, now())
+    where id = $2 and status = 'pending'
+  )
+  select b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
+    pl.created_at as pipeline_created_at, pl.source,
+    pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
+    p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
+    p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
+    n.path as namespace_path, n.name as namespace_name,
+    u.id as user_id, u.username as user_login, u.name as user_name, u.email as user_email,
+    r.id as runner_id, r.description as runner_description, r.tag_list as runner_tags,
+    ${sealedVariables('b.project_id')} as variables, coalesce((${dependencies}), '[]') as dependencies
+  from builds b join pipeline_jobs j on j.id = b.job_id join pipelines pl on pl.id = b.pipeline_id
+    join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
+    join runners r on r.id = b.runner_id left join users u on u.id = b.user_id
+  where b.id = $1`;
+
+/** In one statement: the pipeline of a build that was claimed runs, and what the runner is told of the build. */
+export async function beginBuild(
+  em: EntityManager,
+  build: { id: number; pipelineId: number },
+): Promise<PayloadRow | null> {
+  return sqlOne<PayloadRow>(em, begin, [build.id, build.pipelineId]);
 }

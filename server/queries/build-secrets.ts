@@ -2,9 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { tokenNeedles, valueNeedles } from '../../shared/secret-forms.ts';
 import type { Secrets } from '../secrets.ts';
 import { sqlOne } from '../sql.ts';
-import { type SecretSource, secretVariables } from './ci-variables.ts';
+import { openVariables, type SealedVariables, sealedVariables } from './ci-variables.ts';
 
-interface SecretsRow extends SecretSource {
+interface SecretsRow extends SealedVariables {
   runners_token_sealed: Buffer;
 }
 
@@ -16,14 +16,14 @@ export async function secretsOfBuild(
 ): Promise<string[]> {
   const row = await sqlOne<SecretsRow>(
     em,
-    `select p.id as project_id, p.runners_token_sealed, pl.trigger_variables_sealed
+    `select p.runners_token_sealed, pl.trigger_variables_sealed, ${sealedVariables('p.id')} as variables
      from builds b join projects p on p.id = b.project_id join pipelines pl on pl.id = b.pipeline_id
      where b.id = $1`,
     [buildId],
   );
   const own = tokenNeedles(secrets.buildToken(buildId));
   if (!row) return own;
-  const { project, trigger } = await secretVariables(em, secrets, row);
+  const { project, trigger } = openVariables(secrets, row);
   const values = [...project, ...trigger].flatMap(({ value }) => valueNeedles(value));
   return [...own, ...tokenNeedles(secrets.open(row.runners_token_sealed)), ...values];
 }

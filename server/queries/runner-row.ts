@@ -25,13 +25,19 @@ export const runnerColumns = `r.id, r.description, r.is_shared, r.active, r.lock
   r.name, r.version, r.revision, r.platform, r.architecture, r.contacted_at, r.token_sealed,
   coalesce(r.contacted_at > now() - interval '60 seconds', false) as is_fresh`;
 
+/** How a runner is known: by the digest of its token, or by its id. */
+export type RunnerKey = { by: keyof typeof runnerBy; value: Buffer | number };
+
+/** Finds, from `$1`, a runner in the table `r`. */
+export const runnerBy = { token: 'r.token_digest = $1', id: 'r.id = $1' };
+
 /** The runner with this token, or null. */
 export async function runnerByToken(em: EntityManager, token: string): Promise<RunnerRow | null> {
-  return sqlOne<RunnerRow>(em, `select ${runnerColumns} from runners r where r.token_digest = $1`, [
+  return sqlOne<RunnerRow>(em, `select ${runnerColumns} from runners r where ${runnerBy.token}`, [
     tokenDigest(token),
   ]);
 }
 
 export async function runnerById(em: EntityManager, id: number): Promise<RunnerRow | null> {
-  return sqlOne<RunnerRow>(em, `select ${runnerColumns} from runners r where r.id = $1`, [id]);
+  return sqlOne<RunnerRow>(em, `select ${runnerColumns} from runners r where ${runnerBy.id}`, [id]);
 }

@@ -5,14 +5,16 @@ import { awaitBuild } from '../actions/await-build.ts';
 import { type ClaimedBuild, claimBuild, returnBuild } from '../actions/claim-build.ts';
 import { noteContact } from '../actions/note-contact.ts';
 import { updateBuild } from '../actions/update-build.ts';
-import { nothingHere } from '../errors.ts';
-import { withRunnerToken } from '../http/access.ts';
+import { forbidden, nothingHere } from '../errors.ts';
+import { withRunnerToken, withUncheckedRunnerToken } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { choice, object, optional, pathText, rawText, readId, text } from '../http/params.ts';
 import { readPreferWait } from '../http/prefer.ts';
 import { presentBuildPayload } from '../present/build-payload.ts';
-import { findDependencies, findPayload } from '../queries/build-payload.ts';
-import { secretVariables } from '../queries/ci-variables.ts';
+import { beginBuild, type PayloadRow } from '../queries/build-payload.ts';
+import { openVariables } from '../queries/ci-variables.ts';
+import type { RunnerRow } from '../queries/runner-row.ts';
+import { tokenDigest } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
 
@@ -23,30 +25,44 @@ const registerBuild = endpoint({
   method: 'POST',
   path: '/builds/register',
   summary: 'Hands the oldest pending build that the runner may take to it',
-  access: withRunnerToken(),
-  params: { token: text({ max: 255 }), info: optional(object(tolerantInfo)) },
+  access: withUncheckedRunnerToken(),
+  params: { token: rawText(), info: optional(object(tolerantInfo)) },
   returns: BuildPayload,
   // It may wait for a minute, and a claim is one statement.
   transaction: false,
-  async run({ runner, params, work, header, signal }) {
+  async run(call) {
+    const { work, params, header } = call;
+    const claim = await claimBuild(work, { by: 'token', value: tokenDigest(params.token) });
+    if (!claim) throw forbidden();
+    const { runner } = claim;
+    if (claim.build) return handOver(call, { runner, build: claim.build });
     await noteContact(work, runner, params.info);
     const waitMs = readPreferWait(header('prefer')) * 1000;
-    const build =
-      waitMs > 0
-        ? await awaitBuild(work, { runnerId: runner.id, waitMs, signal })
-        : await claimBuild(work, runner);
+    if (waitMs === 0) throw nothingHere();
+    const build = await awaitBuild(work, { runnerId: runner.id, waitMs, signal: call.signal });
     if (!build) throw nothingHere();
-    return handOver(work, build, signal);
+    return handOver(call, { runner, build });
   },
 });
 
+type Made = { runner: RunnerRow; build: ClaimedBuild };
+
+interface Asking {
+  work: Work;
+  params: { info?: RunnerInfo | undefined };
+  signal: AbortSignal;
+}
+
 /** What the runner is told of its build. A build that it cannot be told of goes back into the queue. */
-async function handOver(work: Work, build: ClaimedBuild, signal: AbortSignal): Promise<BuildPayload> {
+async function handOver(call: Asking, { runner, build }: Made): Promise<BuildPayload> {
+  const { work } = call;
   let payload: BuildPayload | null = null;
   try {
-    payload = await payloadOf(work, build.id);
+    await noteContact(work, runner, call.params.info);
+    const row = await beginBuild(work.em, build);
+    payload = row && presentPayload(work, row);
   } finally {
-    if (!payload || signal.aborted) await giveBack(work, build);
+    if (!payload || call.signal.aborted) await giveBack(work, build);
   }
   if (!payload) throw nothingHere();
   return payload;
@@ -56,13 +72,9 @@ async function giveBack(work: Work, build: ClaimedBuild): Promise<void> {
   await inTransaction(work, (inner) => returnBuild(inner, build));
 }
 
-async function payloadOf(work: Work, buildId: number): Promise<BuildPayload | null> {
-  const row = await findPayload(work.em, buildId);
-  if (!row) return null;
-  const dependencies = await findDependencies(work.em, buildId);
-  const token = work.secrets.buildToken(buildId);
-  const secrets = await secretVariables(work.em, work.secrets, row);
-  return presentBuildPayload({ row, dependencies, token, secrets, origin: work.origin });
+function presentPayload({ secrets, origin }: Work, row: PayloadRow): BuildPayload {
+  const token = secrets.buildToken(row.id);
+  return presentBuildPayload({ row, token, secrets: openVariables(secrets, row), origin });
 }
 
 const putBuild = endpoint({
