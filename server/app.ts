@@ -1,6 +1,7 @@
 import Koa, { type Context } from 'koa';
 import { apiEndpoints } from './api/index.ts';
 import { notAllowed, nothingHere } from './errors.ts';
+import { dropBody } from './http/drop-body.ts';
 import { Metrics } from './http/metrics.ts';
 import { type MountOptions, mount } from './http/mount.ts';
 import { normalizePath } from './http/normalize.ts';
@@ -31,6 +32,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     // A client that goes away in the middle of a stream is no fault of anybody here.
     if (!clientGone.has(error.code ?? '')) services.log.warn({ err: error }, 'answer was cut off');
   });
+  app.use(dropBody);
   app.use(metrics.middleware());
   app.use(requestLog(services.log));
   app.use(normalizePath);

@@ -5,7 +5,7 @@
  * @returns the offset in bytes, or null when the header cannot be read.
  */
 export function parseContentRangeStart(header: string): number | null {
-  const match = /^\s*(?:bytes\s+)?(\d{1,15})-\d*(?:\/(?:\d+|\*))?\s*$/.exec(header);
+  const match = /^\s*(?:bytes\s+)?(\d{1,15})-\d*(?:\/(?:\d+|\*))?\s*$/i.exec(header);
   return match ? Number(match[1]) : null;
 }
 
