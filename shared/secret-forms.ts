@@ -23,7 +23,7 @@ export function tokenNeedles(token: string): string[] {
 
 /** As `valueForms`, for a search that sees through URL encoding by itself. */
 export function valueNeedles(value: string): string[] {
-  return valueTexts(value).flatMap(needles);
+  return [...new Set([...valueTexts(value).flatMap(needles), ...linesOf(value)])];
 }
 
 function tokenTexts(token: string): string[] {
