@@ -1,8 +1,9 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buildPaths } from './build-paths.ts';
 import type { RunnerClient } from './client.ts';
 import type { Registration } from './config.ts';
+import { readLastReport } from './job/last-report.ts';
 import type { Log } from './log.ts';
 
 export interface OrphansRequest {
@@ -17,8 +18,8 @@ export interface OrphansRequest {
 const lastWords = '\nERROR: Job failed (system failure): the runner was restarted while the job ran\n';
 
 /**
- * Reports the builds that an earlier process was running when it died, with as much of their trace as is on
- * disk. Those that the server does not take now stay for the next call.
+ * Reports the builds that an earlier process was running, or had yet to report, when it died, with as much of their
+ * trace as is on disk. Those that the server does not take now stay for the next call.
  *
  * @throws Error when there are some that stay.
  */
@@ -38,15 +39,13 @@ export async function reportOrphans({
     if (live.has(buildId)) continue;
     const left = join(directory, name);
     if (Number.isSafeInteger(buildId)) {
-      const trace = await readFile(join(left, 'trace.log'), 'utf8').catch(() => '');
-      const report = {
-        buildId,
-        token: registration.token,
-        state: 'failed' as const,
-        trace: trace + lastWords,
-      };
-      const answer = await client.updateBuild(report);
-      log.warn({ build: buildId, answer: answer.kind }, 'an earlier process died while it ran this build');
+      const { state, trace } = await readLastReport(left);
+      const report = { state: state ?? 'failed', trace: state === null ? trace + lastWords : trace };
+      const answer = await client.updateBuild({ ...report, buildId, token: registration.token });
+      log.warn(
+        { build: buildId, state, answer: answer.kind },
+        'an earlier process did not report this build',
+      );
       if (answer.kind === 'unavailable') {
         waiting += 1;
         continue;

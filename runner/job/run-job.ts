@@ -7,6 +7,7 @@ import type { JobEnvironment } from '../executor/executor.ts';
 import { restoreCacheStep, saveCacheStep } from './cache-steps.ts';
 import { splitCredentials } from './git.ts';
 import { createJob, type Job, JobControl, type JobRequest } from './job.ts';
+import { type EndState, keepEndState, traceFile } from './last-report.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
 import { runAfterScript, runScript } from './script-steps.ts';
 import * as steps from './steps.ts';
@@ -15,19 +16,22 @@ import { errorLine, noticeLine } from './trace-text.ts';
 import { expandOptions, resolveVariables, runnerVariables } from './variables.ts';
 
 /**
- * Runs one build to its end and reports it. Whatever happens, what was made for it is removed.
+ * Runs one build to its end and reports it. Whatever happens, what was made for it is removed, but for a report
+ * that the server did not take.
  *
  * @returns the cause of the end.
  */
 export async function runJob(request: JobRequest): Promise<Outcome> {
   const { build, directories } = request;
+  // The build may have been here before, put back by the server meanwhile: that end is not this one.
+  await rm(directories.temporary, { recursive: true, force: true });
   await mkdir(directories.temporary, { recursive: true, mode: 0o700 });
   const control = new JobControl(build.timeout, request.shutdown);
   const given = [...runnerVariables(build, request.runner), ...build.variables];
   const variables = resolveVariables(given);
   const trace = await Trace.open({
     api: request.api,
-    spoolFile: join(directories.temporary, 'trace.log'),
+    spoolFile: join(directories.temporary, traceFile),
     secrets: secretsOf(request, variables),
     outputLimit: request.outputLimit,
     timing: request.timing.trace,
@@ -41,16 +45,17 @@ export async function runJob(request: JobRequest): Promise<Outcome> {
     signal: control.signal,
     lastSignal: control.lastSignal,
   });
+  let isReported = true;
   const run: Run = { job, given, control, environment: null, step: 'start' };
   try {
     const outcome = await runSteps(run).catch((error: unknown) => control.outcomeOf(error, run.step));
     control.close();
-    await end(run, outcome);
+    isReported = await end(run, outcome);
     return outcome;
   } finally {
     control.close();
-    await trace.remove();
-    await rm(directories.temporary, { recursive: true, force: true });
+    await trace.close();
+    if (isReported) await rm(directories.temporary, { recursive: true, force: true });
   }
 }
 
@@ -113,37 +118,45 @@ async function keepFiles(job: Job, input: steps.ArchiveInput, outcome: Outcome):
   return outcome;
 }
 
-/** Reports and cleans up side by side: neither has to wait for a server or an engine that is away. */
-async function end(run: Run, outcome: Outcome): Promise<void> {
+/**
+ * Reports and cleans up side by side: neither has to wait for a server or an engine that is away.
+ *
+ * @returns whether the server has taken the report.
+ */
+async function end(run: Run, outcome: Outcome): Promise<boolean> {
   const { log, build, onUncleaned } = run.job.request;
   const cleaned = run.environment?.cleanUp().catch((error: Error) => {
     onUncleaned?.();
     log.warn({ build: build.id, reason: error.message }, 'clean-up failed');
   });
-  await report(run.job, outcome);
+  const isReported = await report(run.job, outcome);
   await cleaned;
+  return isReported;
 }
 
-async function report(job: Job, outcome: Outcome): Promise<void> {
+async function report(job: Job, outcome: Outcome): Promise<boolean> {
   const { trace, request } = job;
   const isCanceled = outcome.kind === 'canceled';
   const text = describeOutcome(outcome);
   await trace.write(outcome.kind === 'success' ? noticeLine(text) : errorLine(text));
+  const state = outcome.kind === 'success' ? 'success' : 'failed';
+  await trace.flush();
+  if (!isCanceled) await keepEndState(request.directories.temporary, state);
   const isComplete = await trace.finish(!isCanceled);
-  if (isCanceled) return;
+  if (isCanceled) return true;
   if (!isComplete) request.log.warn({ build: request.build.id }, 'the server did not take the whole trace');
-  await reportState(request, outcome.kind === 'success' ? 'success' : 'failed');
+  return reportState(request, state);
 }
 
-async function reportState(request: JobRequest, state: 'success' | 'failed'): Promise<void> {
+async function reportState(request: JobRequest, state: EndState): Promise<boolean> {
   const { api, log, build, timing } = request;
   const limits = { first: timing.trace.retryFirst, max: timing.trace.retryMax };
   const deadline = Date.now() + timing.trace.giveUp;
   for (let failures = 1; ; failures += 1) {
     const answer = await api.updateState({ state });
-    if (answer.kind !== 'unavailable') return;
+    if (answer.kind !== 'unavailable') return true;
     log.warn({ build: build.id, state, reason: answer.reason }, 'the state cannot be reported yet');
-    if (Date.now() >= deadline) return;
+    if (Date.now() >= deadline) return false;
     await sleep(backoffDelay(failures, limits));
   }
 }

@@ -1,22 +1,20 @@
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The masked trace of one build, kept on disk until the server has all of it. */
 export class TraceSpool {
-  readonly #path: string;
   readonly #file: FileHandle;
   #size = 0;
-  #isRemoved = false;
+  #isClosed = false;
 
-  private constructor(path: string, file: FileHandle) {
-    this.#path = path;
+  private constructor(file: FileHandle) {
     this.#file = file;
   }
 
   /** Starts an empty trace; what an earlier build left at this path is dropped. */
   static async create(path: string): Promise<TraceSpool> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return new TraceSpool(path, await open(path, 'w+', 0o600));
+    return new TraceSpool(await open(path, 'w+', 0o600));
   }
 
   /** Bytes. */
@@ -48,10 +46,9 @@ export class TraceSpool {
   }
 
   /** Safe to call twice. */
-  async remove(): Promise<void> {
-    if (this.#isRemoved) return;
-    this.#isRemoved = true;
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#file.close();
-    await rm(this.#path, { force: true });
   }
 }

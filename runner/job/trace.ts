@@ -57,21 +57,26 @@ export class Trace {
     return this.#append(Buffer.from(this.#isFresh ? text : `\n${text}`));
   }
 
+  /** Writes what the masker held back; call after the last write. */
+  async flush(): Promise<void> {
+    await this.#enqueue(() => this.#store(this.#masker.flush()));
+  }
+
   /**
-   * Writes what the masker held back and brings the rest to the server.
+   * Brings the rest to the server.
    *
    * @param isPatient see `TraceUpload.finish`.
    * @returns whether the server has everything.
    */
   async finish(isPatient: boolean): Promise<boolean> {
-    await this.#enqueue(() => this.#store(this.#masker.flush()));
+    await this.flush();
     return this.#upload.finish(isPatient);
   }
 
-  /** Deletes the spooled file; call after `finish`. */
-  async remove(): Promise<void> {
+  /** Gives up the spooled file, which stays; call after `finish`. */
+  async close(): Promise<void> {
     await this.#queue;
-    await this.#spool.remove();
+    await this.#spool.close();
   }
 
   #append(bytes: Buffer): Promise<void> {

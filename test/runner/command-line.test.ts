@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { SlotPool } from '../../runner/slots.ts';
 import { makePayload } from '../support/build-payload.ts';
-import type { FakeCiServer } from '../support/fake-ci-server.ts';
+import { type FakeCiServer, reply } from '../support/fake-ci-server.ts';
 import { fakeCiServer } from '../support/fake-ci-test.ts';
 import { sourceRepository } from '../support/source-repository.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -278,6 +278,26 @@ test('builds of a daemon that was killed are reported by the next one, with thei
   await server.until(() => build.status === 'failed');
   t.true(build.trace.includes('started\n'));
   t.true(build.trace.includes('the runner was restarted'));
+});
+
+test('a build that had ended when the daemon was killed is reported as it ended, with its whole trace', async (t) => {
+  const { server, child, exited, enqueue, folder } = await daemon(t);
+  let isAway = true;
+  server.intercept = (request, response) => {
+    if (!isAway || !/builds.\d/.test(request.path)) return false;
+    reply(response, 503);
+    return true;
+  };
+  const build = enqueue(['echo all done']);
+  await server.until(() => server.seen.some((request) => request.body.includes('Job succeeded')));
+  child.kill('SIGKILL');
+  await exited;
+  startDaemon(t, folder);
+  await server.until(() => server.requests('PUT', /builds/).length > 0);
+  isAway = false;
+  await server.until(() => build.status === 'success');
+  t.regex(build.trace.toString(), /all done\n(.|\s)*Job succeeded/);
+  t.false(build.trace.includes('restarted'));
 });
 
 test('a cancel is seen without output, and ends the build', async (t) => {

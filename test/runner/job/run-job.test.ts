@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { ExecutorError } from '../../../runner/executor/executor-error.ts';
 import { hang } from '../../../runner/executor/scripted.ts';
+import { readLastReport } from '../../../runner/job/last-report.ts';
 import { reply } from '../../support/fake-ci-server.ts';
-import { lastLine, readable, scriptedJob } from '../../support/scripted-job.ts';
+import { lastLine, quickTiming, readable, scriptedJob } from '../../support/scripted-job.ts';
 
 test('a build goes through its steps in order and is reported', async (t) => {
   const { run, calls, build, trace, server } = await scriptedJob(t, {
@@ -159,6 +160,20 @@ test('nothing of the build is left on disk but working copy and cache', async (t
   await run();
   await t.throwsAsync(access(join(folder, 'tmp')), { code: 'ENOENT' });
   t.deepEqual((await readdir(folder)).sort(), ['origin', 'work']);
+});
+
+test('a report that the server never took is kept', async (t) => {
+  const timing = { ...quickTiming, trace: { ...quickTiming.trace, giveUp: 20 } };
+  const { run, server, folder } = await scriptedJob(t, {}, {}, { timing });
+  server.intercept = (request, response) => {
+    if (request.method !== 'PUT') return false;
+    reply(response, 503);
+    return true;
+  };
+  await run();
+  const { state, trace } = await readLastReport(join(folder, 'tmp'));
+  t.is(state, 'success');
+  t.is(lastLine(trace), 'Job succeeded');
 });
 
 test('secrets do not leave in the trace', async (t) => {

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -40,7 +40,7 @@ async function openAt(
   });
   t.teardown(async () => {
     await trace.finish(false);
-    await trace.remove();
+    await trace.close();
   });
   return { server, build, trace, stops, spoolFile };
 }
@@ -296,12 +296,15 @@ test('a part is at most a mebibyte', async (t) => {
   t.true(server.requests('PATCH', /trace/).every((request) => request.body.length <= 2 ** 20));
 });
 
-test('the spooled file goes when the trace is removed', async (t) => {
-  const { trace, spoolFile } = await open(t);
-  await trace.write('text');
-  await trace.finish(true);
-  await trace.remove();
-  await t.throwsAsync(access(spoolFile), { code: 'ENOENT' });
+test('the spooled file holds the whole trace, with what was held back, as soon as that is asked for', async (t) => {
+  const { server, trace, spoolFile } = await open(t, { secrets: ['topsecret'] });
+  server.intercept = (_request, response) => {
+    reply(response, 503);
+    return true;
+  };
+  await trace.write('text tops');
+  await trace.flush();
+  t.is(await readFile(spoolFile, 'utf8'), 'text tops');
 });
 
 test('whatever goes wrong on the way, the server ends with exactly what was written', async (t) => {
