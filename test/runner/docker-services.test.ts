@@ -59,6 +59,36 @@ dockerTest('a service that exposes no port gets a warning at once', async (t) =>
   t.regex(build.warnings.join('\n'), /exposes no port/);
 });
 
+/** Serves on port 8080 without exposing it. */
+function unexposedImage(): Promise<string> {
+  const command = ['httpd', '-f', '-p', '8080', '-h', '/www'];
+  return derivedImage('hearth-test/unexposed', [`CMD ${JSON.stringify(command)}`]);
+}
+
+dockerTest('HEALTHCHECK_TCP_PORT names the port that tells when a service is ready', async (t) => {
+  const variables = [{ key: 'HEALTHCHECK_TCP_PORT', value: '8080', public: true }];
+  const build = await dockerBuild(t, { variables, options: { services: [await unexposedImage()] } });
+  t.deepEqual(build.warnings, []);
+  t.is((await build.run('wget -qO- hearth-test-unexposed:8080')).output, 'hello from the service\n');
+});
+
+dockerTest('a port that nobody opens is waited for in vain, whatever else is open', async (t) => {
+  const variables = [{ key: 'HEALTHCHECK_TCP_PORT', value: '9', public: true }];
+  const docker = { wait_for_services_timeout: 1 };
+  const build = await dockerBuild(t, { docker, variables, options: { services: [await serviceImage()] } });
+  t.regex(build.warnings.join('\n'), /did not open its port in time/);
+});
+
+for (const value of ['http', '65536']) {
+  dockerTest(`"${value}" is no port: a warning, and the exposed ones are tried`, async (t) => {
+    const variables = [{ key: 'HEALTHCHECK_TCP_PORT', value, public: true }];
+    const build = await dockerBuild(t, { variables, options: { services: [await serviceImage()] } });
+    t.deepEqual(build.warnings, [
+      `HEALTHCHECK_TCP_PORT must be the number of a port, not "${value}"; it is ignored`,
+    ]);
+  });
+}
+
 dockerTest('a service that ends gets a warning with its log at once', async (t) => {
   const image = await derivedImage('hearth-test/brief', ['EXPOSE 9/tcp', 'CMD ["echo", "no settings"]']);
   const build = await dockerBuild(t, { options: { services: [image] } });

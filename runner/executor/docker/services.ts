@@ -80,7 +80,7 @@ async function awaitService(set: ServiceSet, service: RunningService): Promise<v
 async function check(set: ServiceSet, { container }: RunningService): Promise<Health> {
   const { scope } = set;
   const info = await container.inspect();
-  const ports = exposedPorts(info);
+  const ports = await wantedPorts(set, info);
   const address = addressOf(info);
   if (ports.length === 0) return 'no ports';
   if (!info.State.Running) return 'ended';
@@ -124,6 +124,17 @@ async function checkFromContainer(set: ServiceSet, probe: PortProbe, signal: Abo
   const { StatusCode: code } = await container.wait({ abortSignal: signal });
   if (code === 0) return 'open';
   return code === 1 ? 'late' : 'unknown';
+}
+
+/** The port that the job names, else those that the image exposes. */
+async function wantedPorts({ scope }: ServiceSet, info: Docker.ContainerInspectInfo): Promise<number[]> {
+  const { variables, warn } = scope.request;
+  const named = variables.findLast(({ key }) => key === 'HEALTHCHECK_TCP_PORT')?.value ?? '';
+  if (named === '') return exposedPorts(info);
+  const port = /^\d{1,5}$/.test(named) ? Number(named) : 0;
+  if (port > 0 && port < 65_536) return [port];
+  await warn(`HEALTHCHECK_TCP_PORT must be the number of a port, not "${named}"; it is ignored`);
+  return exposedPorts(info);
 }
 
 function exposedPorts(info: Docker.ContainerInspectInfo): number[] {
