@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { resumePushes } from './actions/resume-pushes.ts';
@@ -8,6 +8,7 @@ import { bootstrap } from './bootstrap.ts';
 import type { Config } from './config.ts';
 import { readOrCreateSecret } from './data-dir.ts';
 import { CatFile } from './git/cat-file.ts';
+import { createHttpServer } from './http/http-server.ts';
 import { startWorker } from './jobs/worker.ts';
 import { migrate } from './migrate.ts';
 import { openOrm } from './orm.ts';
@@ -31,8 +32,6 @@ export interface RunningServer {
 const poolSize = 20;
 /** How long running requests may take to finish once the server stops. */
 const drainMs = 20_000;
-/** A connection on which nothing moves for so long is closed; longer than any runner waits for a build. */
-const idleMs = 15 * 60_000;
 
 /**
  * Starts the server on a database that is there.
@@ -51,7 +50,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const orm = await openOrm({ url: databaseUrl, poolSize }).catch(noDatabase);
   const wakeups = new BuildWakeups(databaseUrl, log);
   const objects = new CatFile();
-  const server = createServer();
+  const server = createHttpServer();
   try {
     await migrate(orm, databaseUrl);
     const services = await makeServices({ config, orm, wakeups, objects, log, key });
@@ -112,9 +111,6 @@ async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Se
 }
 
 async function listen(server: Server, { host, port }: { host: string; port: number }) {
-  server.requestTimeout = 0;
-  server.headersTimeout = 60_000;
-  server.setTimeout(idleMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, `${host}:${port}`)));
     server.listen(port, host, resolve);

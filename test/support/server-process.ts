@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A second server on database and files of the test application, that can be killed. */
 export interface ServerProcess {
   url: string;
+  pid: number;
   /** Ends it as a crash does. */
   crash(): Promise<void>;
   /** Ends what git runs for it likewise, and it too, as a power cut does. */
@@ -28,6 +29,7 @@ export async function startServerProcess(t: ExecutionContext, app: TestApp): Pro
   if (typeof url !== 'string') throw new Error('the server did not start');
   return {
     url,
+    pid: child.pid ?? 0,
     crash: () => killHard(child),
     async cutPower() {
       for (const pid of await gitsOf(child.pid ?? 0)) killGroup(pid);
