@@ -16,8 +16,8 @@ const startLimit = 120_000;
 const testLimit = 600_000;
 
 /**
- * A Docker engine of a test's own, which may be killed: dockerd and containerd with all they have in one folder.
- * It needs root.
+ * A Docker engine of a test's own, which may be killed: dockerd and containerd with all they have in one folder and
+ * on a network that leads nowhere. It needs root.
  */
 export class OwnEngine {
   readonly folder: string;
@@ -45,7 +45,9 @@ export class OwnEngine {
     await writeFile(config, containerdConfig(containerd, address));
     await rm(join(this.folder, 'docker.pid'), { force: true });
     const supervisor = this.#spawn('containerd', ['--config', config]);
-    const engine = this.#spawn('dockerd', [...this.#engineOptions(), '--containerd', address]);
+    // A network of its own: two engines in one would take bridges and filters from each other.
+    const args = ['--net', 'dockerd', ...this.#engineOptions(), '--containerd', address];
+    const engine = this.#spawn('unshare', args);
     this.#programs = [supervisor, engine];
     let hasEnded = false;
     const ended = () => {
@@ -65,9 +67,6 @@ export class OwnEngine {
       ...['--data-root', at('data'), '--exec-root', at('exec')],
       // Copies: mounts would be one more thing to tidy up, and do not work on every file system.
       ...['--storage-driver', 'vfs'],
-      // Nothing that changes how the machine itself, or its own engine, reaches the network.
-      ...['--bridge', 'none', '--iptables=false', '--ip6tables=false', '--ip-forward=false'],
-      ...['--userland-proxy=false', '--default-address-pool', 'base=10.213.0.0/16,size=24'],
     ];
   }
 
@@ -111,7 +110,6 @@ export class OwnEngine {
 
   /** Removes everything of it from the machine. Safe after any failure. */
   async destroy(): Promise<void> {
-    await this.#removeNetworks().catch(() => undefined);
     await this.killAll();
     await poll('end of the processes of the engine', startLimit, async () => {
       const left = await this.#ownProcesses();
@@ -120,14 +118,6 @@ export class OwnEngine {
     });
     for (const path of (await this.#mounts()).reverse()) await run('umount', ['--lazy', path]);
     await rm(this.folder, { recursive: true, force: true });
-  }
-
-  /** Their bridges are interfaces of this machine, and would outlive the engine. */
-  async #removeNetworks(): Promise<void> {
-    const containers = await this.docker.listContainers({ all: true });
-    for (const { Id } of containers) await this.docker.getContainer(Id).remove({ force: true });
-    const networks = await this.docker.listNetworks({ filters: { type: ['custom'] } });
-    for (const { Id } of networks) await this.docker.getNetwork(Id).remove();
   }
 
   async #mounts(): Promise<string[]> {
