@@ -3,9 +3,9 @@ import { claim as claimStatement } from '../server/actions/claim-build.ts';
 import { tokenDigest } from '../server/secrets.ts';
 import type { MadeBuild, MadeRunner } from '../test/support/make.ts';
 import { type BenchmarkSettings, cost, type Figure, throughput } from './figure.ts';
-import { Client, Refused } from './support/client.ts';
 import { eachPerSecond, takeTurns } from './support/measure.ts';
 import { fillQueue } from './support/seed.ts';
+import { Wire } from './support/wire.ts';
 import { type World, withWorld } from './support/world.ts';
 
 const lanes = 32;
@@ -40,31 +40,26 @@ async function openClaims({
 }: World): Promise<{ ours: Claim; limit: Claim }> {
   const runners: MadeRunner[] = [];
   for (let lane = 0; lane < lanes; lane += 1) runners.push(await make.runner());
-  const client = new Client(url, lanes);
-  cleanup.add(() => client.close());
   const connections = runners.map(() => new pg.Client({ connectionString: databaseUrl }));
   cleanup.add(() => Promise.all(connections.map((connection) => connection.end())));
   await Promise.all(connections.map((connection) => connection.connect()));
   const digests = runners.map(({ token }) => tokenDigest(token));
-  const bodies = runners.map(({ token }) => JSON.stringify({ token }));
-  const headers = { 'Content-Type': 'application/json' };
   const path = '/ci/api/v1/builds/register';
+  const wires = runners.map(({ token }) => new Wire(url, { path, body: JSON.stringify({ token }) }));
+  for (const wire of wires) cleanup.add(() => wire.close());
   return {
-    ours: untilTaken(async (lane) => {
-      const answer = client.call({ method: 'POST', path, headers, body: bodies[lane] });
-      return answer.then(() => true, isNothing);
-    }),
+    ours: untilTaken(async (lane) => isTaken(await wires[lane]?.send())),
     limit: untilTaken(async (lane) => {
       const values = [digests[lane]];
       const taken = await connections[lane]?.query({ name: 'claim', text: claimStatement.token, values });
-      return taken?.rows[0].build_id !== null;
+      return taken?.rows[0].id !== null;
     }),
   };
 }
 
-function isNothing(error: unknown): boolean {
-  if (error instanceof Refused && error.status === 404) return false;
-  throw error;
+function isTaken(status: number | undefined): boolean {
+  if (status !== 201 && status !== 404) throw new Error(`a claim was answered with ${status}`);
+  return status === 201;
 }
 
 /** A claim that others overtake on all builds that it looks at gets none, and is made again. */

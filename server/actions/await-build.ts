@@ -1,9 +1,10 @@
 import { forbidden } from '../errors.ts';
+import type { PayloadRow } from '../queries/build-payload.ts';
 import { projectsOfRunner } from '../queries/runner-projects.ts';
 import { type RunnerRow, runnerById } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
 import type { Taker } from '../wakeups.ts';
-import { type ClaimedBuild, claimBuild } from './claim-build.ts';
+import { claimBuild } from './claim-build.ts';
 
 /** A hint may get lost with a connection; asking again now and then costs little. */
 const askAgainMs = 15_000;
@@ -24,10 +25,10 @@ export interface Waiting {
 export async function awaitBuild(
   work: Work,
   { runnerId, waitMs, signal }: Waiting,
-): Promise<ClaimedBuild | null> {
+): Promise<PayloadRow | null> {
   const deadline = Date.now() + waitMs;
   const place = work.wakeups.register(runnerId);
-  let claimed: ClaimedBuild | null = null;
+  let claimed: PayloadRow | null = null;
   try {
     for (;;) {
       const runner = await runnerById(work.em, runnerId);

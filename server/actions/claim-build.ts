@@ -1,5 +1,6 @@
+import { type PayloadRow, payloadColumns, payloadTables } from '../queries/build-payload.ts';
 import { lockPipeline } from '../queries/pipeline-row.ts';
-import { type RunnerKey, type RunnerRow, runnerBy, runnerColumns } from '../queries/runner-row.ts';
+import { type RunnerContact, type RunnerKey, runnerBy, runnerColumns } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
@@ -13,7 +14,9 @@ const window = 64;
  * One statement: the runner that asks; of each set of tags that it may take, the oldest few waiting builds, from an
  * index; and the oldest of all that nobody else is taking at this moment leaves the queue and becomes the runner's.
  * The cost depends neither on how many builds wait nor on how many have ever run. Where something waits, the runner's
- * own row is held, so that a runner that is being removed takes nothing any more.
+ * own row is held, so that a runner that is being removed takes nothing any more. With the build comes all that its
+ * runner is told of it. Its pipeline runs from then on, unless somebody holds that: others lock pipelines first, so
+ * that waiting for it here could be for ever.
  */
 export const claim = { token: statement('token'), id: statement('id') };
 
@@ -50,25 +53,33 @@ function statement(by: RunnerKey['by']): string {
   ), claimed as (
     update builds b set status = 'running', runner_id = me.id, started_at = now()
     from taken, me where b.id = taken.build_id and b.status = 'pending'
-    returning b.id, b.pipeline_id
+    returning b.*
+  ), begun as (
+    update pipelines set status = 'running', started_at = coalesce(started_at, now())
+    where id = (select pl.id from pipelines pl join claimed b on b.pipeline_id = pl.id
+      where pl.status = 'pending' for update of pl skip locked)
+    returning id
   )
-  select a.*, c.id as build_id, c.pipeline_id, exists (select from candidates) as is_contested
-  from asker a left join claimed c on true`;
+  select row_to_json(r) as runner, exists (select from candidates) as is_contested,
+    pl.status = 'pending' and not exists (select from begun) as is_left_pending, ${payloadColumns}
+  from asker r left join (${payloadTables('claimed')}) on true`;
 }
 
 /** As many claims in one moment may overtake each other; the next look sees what they have taken. */
 const looks = 3;
 
-export interface ClaimedBuild {
-  id: number;
-  pipelineId: number;
+export interface Claim {
+  runner: RunnerContact;
+  /** Null when there is none for it. */
+  build: PayloadRow | null;
 }
 
-export interface Claim {
-  runner: RunnerRow;
-  /** Null when there is none for it. */
-  build: ClaimedBuild | null;
-}
+type ClaimRow = (PayloadRow | { id: null }) & {
+  runner: RunnerContact;
+  /** There was something to take. When nothing was taken, others did that in the same moment. */
+  is_contested: boolean;
+  is_left_pending: boolean | null;
+};
 
 /**
  * Gives a runner the oldest pending build that it may take. Two runners never get the same one.
@@ -77,20 +88,18 @@ export interface Claim {
  */
 export async function claimBuild({ em }: Work, { by, value }: RunnerKey): Promise<Claim | null> {
   for (let look = 1; ; look += 1) {
-    const row = await sqlOne<RunnerRow & Taken>(em, claim[by], [value]);
+    const row = await sqlOne<ClaimRow>(em, claim[by], [value]);
     if (!row) return null;
-    if (row.build_id !== null)
-      return { runner: row, build: { id: row.build_id, pipelineId: row.pipeline_id } };
-    if (!row.is_contested || look === looks) return { runner: row, build: null };
+    if (row.id !== null) {
+      if (row.is_left_pending) await sql(em, begin, [row.pipeline_id]);
+      return { runner: row.runner, build: row };
+    }
+    if (!row.is_contested || look === looks) return { runner: row.runner, build: null };
   }
 }
 
-interface Taken {
-  build_id: number | null;
-  pipeline_id: number;
-  /** There was something to take, and others took it meanwhile. */
-  is_contested: boolean;
-}
+const begin = `update pipelines set status = 'running', started_at = coalesce(started_at, now())
+  where id = $1 and status = 'pending'`;
 
 /**
  * Puts a running build back into the queue, with an empty trace: the next runner begins its own at 0. A build in
@@ -98,14 +107,14 @@ interface Taken {
  *
  * @param work inside a transaction.
  */
-export async function returnBuild(work: Work, build: { id: number; pipelineId: number }): Promise<void> {
+export async function returnBuild(work: Work, build: { id: number; pipeline_id: number }): Promise<void> {
   const { em } = work;
-  await lockPipeline(em, build.pipelineId);
+  await lockPipeline(em, build.pipeline_id);
   const returned = await sqlOne(em, putBack, [build.id, wakeupChannel]);
   if (!returned) return;
   await sql(em, 'delete from trace_parts where build_id = $1', [build.id]);
   await sql(em, 'update traces set length = 0 where build_id = $1', [build.id]);
-  await progressPipeline(work, build.pipelineId, null);
+  await progressPipeline(work, build.pipeline_id, null);
 }
 
 const putBack = `

@@ -1,12 +1,12 @@
 import type { RunnerInfo } from '../../shared/protocol/runner.ts';
-import type { RunnerRow } from '../queries/runner-row.ts';
+import type { RunnerContact } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 
 /** Remembers that a runner is alive, and what it says of itself. Writes at most once a minute unless that changed. */
 export async function noteContact(
   work: Work,
-  runner: RunnerRow,
+  runner: RunnerContact,
   info: RunnerInfo | undefined,
 ): Promise<void> {
   const told = {

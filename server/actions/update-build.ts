@@ -34,7 +34,7 @@ export async function updateBuild(work: Work, { id, runner, state, trace }: Buil
   }
   if (trace !== undefined) await replaceTrace(work, build.id, Buffer.from(trace));
   if (state === undefined || state === 'running') return;
-  if (state === 'pending') await returnBuild(work, { id: build.id, pipelineId: build.pipeline_id });
+  if (state === 'pending') await returnBuild(work, build);
   else await endBuild(work, { build, state });
 }
 

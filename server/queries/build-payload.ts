@@ -1,8 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuildStatus } from '../../shared/build-status.ts';
 import type { CiJob } from '../ci/config.ts';
 import type { PipelineCommit } from '../entities/pipeline.ts';
-import { sqlOne } from '../sql.ts';
 import { type SealedVariables, sealedVariables } from './ci-variables.ts';
 
 /** Everything that a runner is told of its build, apart from what is computed. */
@@ -14,6 +12,7 @@ export interface PayloadRow extends SealedVariables {
   started_at: Date;
   definition: CiJob;
   pipeline_id: number;
+  pipeline_iid: number | null;
   pipeline_created_at: Date;
   source: string;
   ref: string;
@@ -57,29 +56,20 @@ const dependencies = `select json_agg(json_build_object('id', d.id, 'name', d.na
   order by d.stage_idx, d.id)
   from builds d where d.pipeline_id = b.pipeline_id and d.latest and d.stage_idx < b.stage_idx`;
 
-const begin = `
-  with begun as (
-    update pipelines set status = 'running', started_at = coalesce(started_at, now())
-    where id = $2 and status = 'pending'
-  )
-  select b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
-    pl.created_at as pipeline_created_at, pl.source,
-    pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
-    p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
-    p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
-    n.path as namespace_path, n.name as namespace_name,
-    u.id as user_id, u.username as user_login, u.name as user_name, u.email as user_email,
-    r.id as runner_id, r.description as runner_description, r.tag_list as runner_tags,
-    ${sealedVariables('b.project_id')} as variables, coalesce((${dependencies}), '[]') as dependencies
-  from builds b join pipeline_jobs j on j.id = b.job_id join pipelines pl on pl.id = b.pipeline_id
-    join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
-    join runners r on r.id = b.runner_id left join users u on u.id = b.user_id
-  where b.id = $1`;
+/** Columns of a `PayloadRow`, from `payloadTables` and a runner `r`. */
+export const payloadColumns = `b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id, pl.iid as pipeline_iid,
+  pl.created_at as pipeline_created_at, pl.source,
+  pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
+  p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
+  p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
+  n.path as namespace_path, n.name as namespace_name,
+  u.id as user_id, u.username as user_login, u.name as user_name, u.email as user_email,
+  r.id as runner_id, r.description as runner_description, r.tag_list as runner_tags,
+  ${sealedVariables('b.project_id')} as variables, coalesce((${dependencies}), '[]') as dependencies`;
 
-/** In one statement: the pipeline of a build that was claimed runs, and what the runner is told of the build. */
-export async function beginBuild(
-  em: EntityManager,
-  build: { id: number; pipelineId: number },
-): Promise<PayloadRow | null> {
-  return sqlOne<PayloadRow>(em, begin, [build.id, build.pipelineId]);
+/** The tables behind `payloadColumns` beside the runner; `builds` is a table of builds, or gives rows of one. */
+export function payloadTables(builds: string): string {
+  return `${builds} b join pipeline_jobs j on j.id = b.job_id join pipelines pl on pl.id = b.pipeline_id
+    join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
+    left join users u on u.id = b.user_id`;
 }

@@ -2,22 +2,26 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { tokenDigest } from '../secrets.ts';
 import { sqlOne } from '../sql.ts';
 
-export interface RunnerRow {
+/** What it takes to remember that a runner has called. */
+export interface RunnerContact {
   id: number;
+  name: string | null;
+  version: string | null;
+  revision: string | null;
+  platform: string | null;
+  architecture: string | null;
+  /** Contacted less than a minute ago. */
+  is_fresh: boolean;
+}
+
+export interface RunnerRow extends RunnerContact {
   description: string | null;
   is_shared: boolean;
   active: boolean;
   locked: boolean;
   run_untagged: boolean;
   tag_list: string[];
-  name: string | null;
-  version: string | null;
-  revision: string | null;
-  platform: string | null;
-  architecture: string | null;
   contacted_at: Date | null;
-  /** Contacted less than a minute ago. */
-  is_fresh: boolean;
   token_sealed: Buffer;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BuildPayload } from '../../shared/protocol/build.ts';
 import { RunnerInfo } from '../../shared/protocol/runner.ts';
 import { awaitBuild } from '../actions/await-build.ts';
-import { type ClaimedBuild, claimBuild, returnBuild } from '../actions/claim-build.ts';
+import { claimBuild, returnBuild } from '../actions/claim-build.ts';
 import { noteContact } from '../actions/note-contact.ts';
 import { updateBuild } from '../actions/update-build.ts';
 import { forbidden, nothingHere } from '../errors.ts';
@@ -11,9 +11,9 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { choice, object, optional, pathText, rawText, readId, text } from '../http/params.ts';
 import { readPreferWait } from '../http/prefer.ts';
 import { presentBuildPayload } from '../present/build-payload.ts';
-import { beginBuild, type PayloadRow } from '../queries/build-payload.ts';
+import type { PayloadRow } from '../queries/build-payload.ts';
 import { openVariables } from '../queries/ci-variables.ts';
-import type { RunnerRow } from '../queries/runner-row.ts';
+import type { RunnerContact } from '../queries/runner-row.ts';
 import { tokenDigest } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
@@ -45,8 +45,6 @@ const registerBuild = endpoint({
   },
 });
 
-type Made = { runner: RunnerRow; build: ClaimedBuild };
-
 interface Asking {
   work: Work;
   params: { info?: RunnerInfo | undefined };
@@ -54,22 +52,21 @@ interface Asking {
 }
 
 /** What the runner is told of its build. A build that it cannot be told of goes back into the queue. */
-async function handOver(call: Asking, { runner, build }: Made): Promise<BuildPayload> {
+async function handOver(call: Asking, { runner, build }: Taken): Promise<BuildPayload> {
   const { work } = call;
   let payload: BuildPayload | null = null;
   try {
     await noteContact(work, runner, call.params.info);
-    const row = await beginBuild(work.em, build);
-    payload = row && presentPayload(work, row);
+    payload = presentPayload(work, build);
+    return payload;
   } finally {
-    if (!payload || call.signal.aborted) await giveBack(work, build);
+    if (!payload || call.signal.aborted) await inTransaction(work, (inner) => returnBuild(inner, build));
   }
-  if (!payload) throw nothingHere();
-  return payload;
 }
 
-async function giveBack(work: Work, build: ClaimedBuild): Promise<void> {
-  await inTransaction(work, (inner) => returnBuild(inner, build));
+interface Taken {
+  runner: RunnerContact;
+  build: PayloadRow;
 }
 
 function presentPayload({ secrets, origin }: Work, row: PayloadRow): BuildPayload {
