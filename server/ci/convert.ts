@@ -12,6 +12,7 @@ import {
 import { limits } from './limits.ts';
 import type { CiNode, Entry, ListNode, MapNode, Measure, ScalarNode } from './node.ts';
 import type { Problems } from './problems.ts';
+import { scalarValue } from './scalar-value.ts';
 import { checkTag } from './tags.ts';
 
 const mergeKey = '<<';
@@ -60,7 +61,7 @@ class Conversion {
   }
 
   private scalar(source: Scalar, offset: number): ScalarNode {
-    const value = asScalarValue(source.value);
+    const value = scalarValue(source);
     const text = typeof value === 'string' ? value : (source.source ?? '');
     // Neither a process environment nor the database can hold it.
     if (text.includes('\0')) this.fail('yaml.character', 'contains a NUL character', offset);
@@ -79,8 +80,7 @@ class Conversion {
     let merges = 0;
     for (const pair of source.items) {
       const entry = this.entry(pair, offset);
-      if (!entry) continue;
-      const name = keyName(entry.key);
+      const name = entry.key.text;
       // Like an assignment where it stands: it overrides the keys above it, and those below override it.
       if (name === mergeKey && assign(entries, entry.value)) {
         merges += 1;
@@ -96,12 +96,10 @@ class Conversion {
     return { kind: 'map', offset, entries, duplicates, measure };
   }
 
-  private entry(pair: Pair, offset: number): Entry | null {
-    const key = this.node(pair.key, offset);
-    const value = this.node(pair.value, key.offset);
-    if (key.kind === 'scalar') return { key, value };
-    this.fail('yaml.key', 'a key must be text', key.offset);
-    return null;
+  private entry(pair: Pair, offset: number): Entry {
+    const given = this.node(pair.key, offset);
+    const value = this.node(pair.value, given.offset);
+    return { key: given.kind === 'scalar' ? given : complexKey(given), value };
   }
 
   private alias(source: Alias): CiNode {
@@ -154,9 +152,10 @@ function assign(entries: Map<string, Entry>, value: CiNode): boolean {
   return true;
 }
 
-/** Old files write keys as `:image:`, a notation of the language the first processor was written in. */
-function keyName({ text, plain }: ScalarNode): string {
-  return plain && /^:[^:]/.test(text) ? text.slice(1) : text;
+/** Nobody knows a list or mapping as key, but hidden jobs may hold what they like. */
+function complexKey({ offset, kind, measure }: CiNode): ScalarNode {
+  const text = `${kind} at ${offset}`;
+  return { kind: 'scalar', offset, value: null, text, plain: false, isCollection: true, measure };
 }
 
 function scalar(parts: Omit<ScalarNode, 'kind' | 'measure' | 'plain'> & { plain?: boolean }): ScalarNode {
@@ -173,11 +172,6 @@ function sum(nodes: CiNode[]): Measure {
   }
   total.depth += 1;
   return total;
-}
-
-function asScalarValue(value: unknown): ScalarNode['value'] {
-  const isKept = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  return isKept ? value : null;
 }
 
 function offsetOf(source: { range?: [number, number, number] | null | undefined }, fallback: number): number {

@@ -1,7 +1,9 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml';
+import { type CST, Lexer, LineCounter, Parser } from 'yaml';
+import { composeTree, reportSyntax } from './compose.ts';
 import { convertTree } from './convert.ts';
+import { lenientLexemes } from './lexemes.ts';
 import { limits } from './limits.ts';
-import type { CiNode } from './node.ts';
+import { type CiNode, quote } from './node.ts';
 import { Problems } from './problems.ts';
 
 interface ReadDocument {
@@ -15,82 +17,91 @@ interface ReadDocument {
  * `problems`.
  */
 export function readDocument(text: string): ReadDocument {
+  if (Buffer.byteLength(text) > limits.fileBytes) return tooLarge();
+  // Same length, so that places stay where they are.
+  const source = text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
+  const strict = readLexemes(new Lexer().lex(source));
+  if (!hasSyntaxFault(strict)) return strict;
+  const lenient = readLexemes(lenientLexemes(source));
+  // Faults are found nearer to their cause where indentation counts.
+  return hasSyntaxFault(lenient) ? strict : lenient;
+}
+
+function tooLarge(): ReadDocument {
+  const problems = new Problems(new LineCounter());
+  const message = `file is larger than ${limits.fileBytes} bytes`;
+  problems.error({ kind: 'file.size', path: '', message, offset: 0 });
+  return { root: null, problems };
+}
+
+function hasSyntaxFault({ problems }: ReadDocument): boolean {
+  return problems.errors.some(({ kind }) => kind === 'yaml.syntax');
+}
+
+function readLexemes(lexemes: Iterable<string>): ReadDocument {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const problems = new Problems(lines);
-  const root = Buffer.byteLength(text) > limits.fileBytes ? tooLarge(problems) : read(text, lines, problems);
+  const tokens = new FirstDocument(new Parser(lines.addNewLine), problems).read(lexemes);
+  const tree = problems.errors.length > 0 ? null : composeTree(tokens, problems);
+  if (!tree && problems.errors.length === 0) {
+    problems.error({ kind: 'file.empty', path: '', message: 'file is empty', offset: 0 });
+  }
+  const root = tree && convertTree(tree, problems);
   return { root: problems.errors.length > 0 ? null : root, problems };
 }
 
-function read(text: string, lines: LineCounter, problems: Problems): CiNode | null {
-  const tokens = firstDocument(text, lines, problems);
-  if (problems.errors.length > 0) return null;
-  const composer = new Composer({ uniqueKeys: false, merge: false, prettyErrors: false, logLevel: 'silent' });
-  const [document] = composer.compose(tokens);
-  if (!document?.contents) return reportEmpty(document, problems);
-  reportSyntax(document, problems);
-  return problems.errors.length > 0 ? null : convertTree(document.contents, problems);
-}
-
 /**
- * The tokens of the first document. Depth is watched here, while the token stack is a plain list: composing a
- * deeply nested text recurses, and can take the whole process down.
+ * Collects the tokens of the first document. Depth is watched here, while the token stack is a plain list:
+ * composing a deeply nested text recurses, and can take the whole process down.
  */
-function firstDocument(text: string, lines: LineCounter, problems: Problems): CST.Token[] {
-  const parser = new Parser(lines.addNewLine);
-  const tokens: CST.Token[] = [];
-  let seen = 0;
-  let isComplete = false;
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) {
-      tokens.push(token);
-      isComplete ||= token.type === 'document';
-    }
-    seen += 1;
-    if (isBeyondLimits(parser, seen, problems)) return [];
-    if (isComplete && parser.stack.length > 0) {
+class FirstDocument {
+  private readonly parser: Parser;
+  private readonly problems: Problems;
+  private readonly tokens: CST.Token[] = [];
+  private isComplete = false;
+
+  constructor(parser: Parser, problems: Problems) {
+    this.parser = parser;
+    this.problems = problems;
+  }
+
+  read(lexemes: Iterable<string>): CST.Token[] {
+    let seen = 0;
+    for (const lexeme of lexemes) {
+      for (const token of this.parser.next(lexeme)) this.take(token);
+      seen += 1;
+      if (this.problems.isFull || this.isBeyondLimits(seen)) return [];
+      if (!this.isComplete || this.parser.stack.length === 0) continue;
       const message = 'only the first document is used';
-      problems.warn({ kind: 'yaml.documents', path: '', message, offset: parser.offset });
-      return tokens;
+      this.problems.warn({ kind: 'yaml.documents', path: '', message, offset: this.parser.offset });
+      return this.tokens;
     }
+    for (const token of this.parser.end()) this.take(token);
+    return this.tokens;
   }
-  for (const token of parser.end()) tokens.push(token);
-  return tokens;
-}
 
-function isBeyondLimits(parser: Parser, seen: number, problems: Problems): boolean {
-  const offset = parser.offset;
-  if (parser.stack.length > limits.depth + 2) {
-    const message = `nested more than ${limits.depth} levels deep`;
-    problems.error({ kind: 'yaml.depth', path: '', message, offset });
-    return true;
+  private take(token: CST.Token): void {
+    const { problems, isComplete } = this;
+    if (token.type === 'error') {
+      const { message, source, offset } = token;
+      reportSyntax(problems, { message: source ? `${message}: ${quote(source)}` : message, offset });
+    } else if (!isComplete && token.type !== 'doc-end') this.tokens.push(token);
+    this.isComplete ||= token.type === 'document';
   }
-  if (seen > limits.tokens) {
-    const message = `has more than ${limits.tokens} tokens`;
-    problems.error({ kind: 'file.size', path: '', message, offset });
-    return true;
+
+  private isBeyondLimits(seen: number): boolean {
+    const { offset, stack } = this.parser;
+    if (stack.length > limits.depth + 2) {
+      const message = `nested more than ${limits.depth} levels deep`;
+      this.problems.error({ kind: 'yaml.depth', path: '', message, offset });
+      return true;
+    }
+    if (seen > limits.tokens) {
+      const message = `has more than ${limits.tokens} tokens`;
+      this.problems.error({ kind: 'file.size', path: '', message, offset });
+      return true;
+    }
+    return false;
   }
-  return false;
-}
-
-function tooLarge(problems: Problems): null {
-  const message = `file is larger than ${limits.fileBytes} bytes`;
-  problems.error({ kind: 'file.size', path: '', message, offset: 0 });
-  return null;
-}
-
-function reportEmpty(document: Document.Parsed | undefined, problems: Problems): null {
-  if (document) reportSyntax(document, problems);
-  if (problems.errors.length > 0) return null;
-  problems.error({ kind: 'file.empty', path: '', message: 'file is empty', offset: 0 });
-  return null;
-}
-
-function reportSyntax(document: Document.Parsed, problems: Problems): void {
-  for (const error of document.errors) {
-    const offset = error.pos[0];
-    const message = error.message.trim();
-    problems.error({ kind: 'yaml.syntax', path: '', message, offset });
-  }
-  for (const problem of problems.errors) problem.message += ` at ${problem.line}:${problem.column}`;
 }

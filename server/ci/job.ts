@@ -26,15 +26,21 @@ export interface JobRequest {
 
 /** Reads one visible job; null when it is so faulty that there is nothing to go on with. */
 export function readJob({ name, entry, globals, at }: JobRequest): CiJob | null {
-  const node = mapOf(entry, at);
-  if (!node || !checkName(name, entry, at)) return null;
+  const node = checkName(name, entry, at) ? mapOf(entry, at) : null;
+  if (!node) return null;
   const values = readMapping({ node, table: jobKeywords, at, unknownKind: 'job.key.unknown' });
   const own = node.entries.get('script');
-  if (!own || isNull(own.value)) at.error('job.script.missing', own?.key ?? entry.key, 'needs a script');
+  if ((!own || isNull(own.value)) && !isOfOtherKind(node))
+    at.error('job.script.missing', own?.key ?? entry.key, 'needs a script');
   if (name === 'pages')
     at.warn('job.pages', entry.key, 'sites are not published, the job runs like any other');
   const stage = stageOf({ values, globals, node, entry, at });
   return assemble({ name, values, globals, stage });
+}
+
+/** Jobs that take their script from elsewhere, or do something else; that is reported as not supported. */
+function isOfOtherKind(node: MapNode): boolean {
+  return ['extends', 'trigger', 'run'].some((key) => node.entries.has(key));
 }
 
 function mapOf({ key, value }: Entry, at: Place): MapNode | null {
@@ -46,7 +52,8 @@ function mapOf({ key, value }: Entry, at: Place): MapNode | null {
 
 function checkName(name: string, { key }: Entry, at: Place): boolean {
   const isText = typeof key.value === 'string' && name !== '';
-  if (!isText) at.error('job.name', key, 'the name of a job must be non-empty text');
+  if (key.isCollection) at.error('yaml.key', key, 'a key must be text');
+  else if (!isText) at.error('job.name', key, 'the name of a job must be non-empty text');
   else if (name.length > limits.nameLength) {
     at.error('job.name', key, `the name of a job has at most ${limits.nameLength} characters`);
   }
@@ -74,7 +81,7 @@ function stageOf(job: {
   if (given !== null) {
     const allowed = globals.stages.join(', ');
     at.child('stage').error('job.stage.unknown', source, `must be one of the stages: ${allowed}`);
-  } else if (!hasFaultyStage(node)) {
+  } else if (!hasFaultyStage(node) && !node.entries.has('extends')) {
     at.error('job.stage.default', entry.key, 'default stage "test" is not in stages');
   }
   return { name, index };

@@ -19,6 +19,8 @@ export interface ScalarNode {
   text: string;
   /** Neither quoted nor a block: only then is `yes` a boolean. */
   plain: boolean;
+  /** True for a key that is a list or mapping, which only hidden jobs may have. */
+  isCollection?: true;
   measure: Measure;
 }
 

@@ -59,7 +59,8 @@ export function readMapping<T extends KeywordTable>(request: MappingRequest<T>):
   for (const [key, entry] of node.entries) {
     const row = Object.hasOwn(table, key) ? table[key] : undefined;
     if (at.problems.isFull) break;
-    if (!row) at.error(unknownKind, entry.key, unknownKey(key, Object.keys(table)));
+    if (entry.key.isCollection) at.error('yaml.key', entry.key, 'a key must be text');
+    else if (!row) at.error(unknownKind, entry.key, unknownKey(key, Object.keys(table)));
     else if (!isNull(entry.value)) values[key] = row.read(entry.value, at.child(key)) ?? row.fallback;
   }
   return values as ValuesOf<T>;

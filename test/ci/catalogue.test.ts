@@ -24,6 +24,8 @@ const faults: [title: string, text: string, expected: string[]][] = [
   ['an object tag', 'compile:\n  script: !ruby/hash:Some {}', ['yaml.tag 2']],
   ['a binary tag', 'compile: {script: !!binary aGVsbG8=}', ['yaml.tag 1']],
   ['a mapping as key', '? {a: b}\n: c\n', ['yaml.key 1']],
+  ['two documents of which the first is empty', '---\n---\ncompile: {script: make}', ['file.empty 1']],
+  ['an unclosed quote', "compile: {script: 'make", ['yaml.syntax 1', 'yaml.syntax 1']],
   ['a NUL character', 'compile:\n  script: "a\\0b"', ['yaml.character 2']],
   ['no job at all', 'before_script: [make]\n', ['jobs.none 1']],
   ['only hidden jobs', '.base: {script: make}\n', ['jobs.none 1']],
@@ -204,6 +206,16 @@ test('a fault is told by path, problem and line', (t) => {
     duration && formatProblem(duration),
     'jobs:a:artifacts:expire_in: word "moons" not understood (line 1)',
   );
+});
+
+test('a job of another kind is told that its kind is missing, not its script', (t) => {
+  for (const kind of ['trigger: other/project', 'run: []', 'extends: .base', 'extends: .base, stage: test']) {
+    const errors = errorsOf(`stages: [test]\n.base: {script: x}\nship: {${kind}}`);
+    t.deepEqual(
+      errors.map(({ kind: found, line }) => `${found} ${line}`),
+      ['key.unsupported 3'],
+    );
+  }
 });
 
 test('a keyword that is far from all known ones gets no suggestion', (t) => {

@@ -294,3 +294,68 @@ test('byte order mark, carriage returns, other alphabets and old symbols are acc
 test('of several documents the first one is used', (t) => {
   t.deepEqual(jobOf('---\njob: {script: x}\n---\njob: {script: y}\n').script, ['x']);
 });
+
+test('plain scalars are what the first version of YAML makes of them', (t) => {
+  const tags = (items: string) => jobOf(`job: {script: x, tags: [${items}]}`).tags;
+  t.deepEqual(tags('08, 0o17, 1e3, 3.10.1, 1.0.0, "7", \'true\''), [
+    '08',
+    '0o17',
+    '1e3',
+    '3.10.1',
+    '1.0.0',
+    '7',
+    'true',
+  ]);
+  t.deepEqual(tags(':one, ":two", =, y, n'), ['one', ':two', '=', 'y', 'n']);
+  for (const item of [
+    '7',
+    '-7',
+    '0755',
+    '0x1F',
+    '.5',
+    '3.10',
+    '09.5',
+    '.inf',
+    '.NaN',
+    'tRUE',
+    'False',
+    'nULL',
+    '~',
+  ]) {
+    t.like(parseCiConfig(`job: {script: x, tags: [${item}]}`), { errors: [{ kind: 'tags.type' }] }, item);
+  }
+});
+
+test('standard tags say what a scalar is, in a file of version 1.1 too', (t) => {
+  t.is(jobOf('job: {script: x, image: !!str 7}').image, '7');
+  t.like(parseCiConfig('job: {script: x, image: !!int "7"}'), { errors: [{ kind: 'image.type' }] });
+  t.true(jobOf('job: {script: x, allow_failure: !!bool "yes"}').allowFailure);
+  t.is(jobOf('%YAML 1.1\n---\njob: {script: x, image: 2016-01-01}').image, '2016-01-01');
+});
+
+test('a flag is a boolean or one of its words, in any case and never quoted', (t) => {
+  for (const word of ['true', 'True', 'tRUE', 'yes', 'YES', 'On']) {
+    t.true(jobOf(`job: {script: x, allow_failure: ${word}}`).allowFailure, word);
+  }
+  for (const word of ['false', 'NO', 'Off']) {
+    t.false(jobOf(`job: {script: x, allow_failure: ${word}}`).allowFailure, word);
+  }
+});
+
+test('brackets and quoted text may go on in lines of any indentation', (t) => {
+  const job = jobOf(
+    'job:\n  script:\n  - "one\n  two"\n  - \'three\n\nfour\'\n  tags: [\n a,\nb\n]\n  image: x\n',
+  );
+  t.deepEqual(job.script, ['one two', 'three\nfour']);
+  t.deepEqual(job.tags, ['a', 'b']);
+  t.is(job.image, 'x');
+});
+
+test('lines may end in a carriage return alone', (t) => {
+  t.deepEqual(jobOf('job:\r  script:\r    - a\r    - b\r').script, ['a', 'b']);
+});
+
+test('a hidden job may have lists and mappings as keys', (t) => {
+  t.deepEqual(jobOf('.hidden: {? [a, b] : c}\njob: {script: x}').script, ['x']);
+  t.like(parseCiConfig('job:\n  script: x\n  ? [a]\n  : b\n'), { errors: [{ kind: 'yaml.key', line: 3 }] });
+});
