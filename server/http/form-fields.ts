@@ -16,7 +16,9 @@ export async function readFormFields(body: IncomingMessage, limit: number): Prom
   const pairs: [string, string][] = [];
   let size = 0;
   await new Promise<void>((resolve, reject) => {
-    form.on('field', (name, value, nameIsCut, valueIsCut) => {
+    form.on('field', (name: string | undefined, value, nameIsCut, valueIsCut) => {
+      // A part need not have a name.
+      if (name === undefined) return;
       size += Buffer.byteLength(name) + Buffer.byteLength(value);
       if (nameIsCut || valueIsCut || size > limit) reject(tooLarge());
       else pairs.push([name, value]);

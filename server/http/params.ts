@@ -186,7 +186,7 @@ function isIndexed(raw: unknown): raw is Record<string, unknown> {
 }
 
 function scalar(raw: unknown, name: string): string {
-  if (typeof raw === 'number' || typeof raw === 'boolean') return String(raw);
+  if (typeof raw === 'boolean' || (typeof raw === 'number' && Number.isFinite(raw))) return String(raw);
   // PostgreSQL stores no NUL in a text.
   if (typeof raw !== 'string' || raw.includes('\0')) throw invalid({ [name]: ['is invalid'] });
   return raw;
