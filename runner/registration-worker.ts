@@ -27,7 +27,7 @@ export interface WorkerTiming {
   housekeeping: number;
   /** Seconds that the server may hold a question for a build. */
   longWait: number;
-  /** The same while registrations outnumber the free slots, so that each gets its turn. */
+  /** The same while other registrations share the slots: a question holds one, which they may need. */
   shortWait: number;
 }
 
@@ -51,6 +51,11 @@ export interface RegistrationWorkerOptions {
   log: Log;
   timing: WorkerTiming;
 }
+
+/** Seconds that the server may hold a question while another registration waits for the slot. */
+const crowdedWait = 1;
+/** An answer within so many milliseconds is that of a server that does not wait. */
+const atOnce = 500;
 
 /** The number of the first; both are given back together. */
 function joined(first: Slot, second: Slot): Slot {
@@ -125,12 +130,12 @@ export class RegistrationWorker {
   /** @returns null when the worker is told to stop meanwhile. */
   async #claim(): Promise<ClaimAnswer | null> {
     const { client, registration, slots, drain, timing } = this.#options;
-    const isCrowded = slots.waiting > 0 || slots.free + 1 < this.#options.siblings();
+    const shared = slots.waiting > 0 ? Math.min(crowdedWait, timing.shortWait) : timing.shortWait;
     try {
       return await client.claimBuild({
         token: registration.token,
         executor: registration.executor,
-        wait: isCrowded ? timing.shortWait : timing.longWait,
+        wait: this.#options.siblings() > 1 ? shared : timing.longWait,
         signal: drain,
       });
     } catch {
@@ -144,7 +149,7 @@ export class RegistrationWorker {
     if (answer.kind === 'none') {
       this.#failures = 0;
       // A server that waited for a build may be asked again at once.
-      if (elapsed < 1000) await this.#sleep(checkInterval() * 1000);
+      if (elapsed < atOnce) await this.#sleep(checkInterval() * 1000);
       return;
     }
     if (answer.kind === 'unreadable') await this.#refuse(answer.id, answer.reason);
