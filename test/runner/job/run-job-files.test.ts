@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Script } from '../../../runner/executor/scripted.ts';
+import { hang, type Script } from '../../../runner/executor/scripted.ts';
 import { partContent, reply } from '../../support/fake-ci-server.ts';
 import { files } from '../../support/file-entries.ts';
 import { lastLine, type ScriptedJob, scriptedJob } from '../../support/scripted-job.ts';
@@ -73,6 +73,59 @@ test('a failed upload does not hide the exit code of a failed job', async (t) =>
   t.is(lastLine(trace()), 'ERROR: Job failed: exit code 4');
 });
 
+for (const [when, exitCode, isUploaded] of [
+  [undefined, 0, true],
+  [undefined, 1, false],
+  ['on_success', 1, false],
+  ['on_failure', 0, false],
+  ['on_failure', 1, true],
+  ['always', 0, true],
+  ['always', 1, true],
+] as const) {
+  test(`artifacts with when=${when} after exit code ${exitCode}`, async (t) => {
+    const { run, build, trace } = await scriptedJob(
+      t,
+      { exportFiles: () => files(['out', 'A']), run: async () => ({ exitCode }) },
+      { options: { artifacts: { paths: ['out'], ...(when ? { when } : {}) } } },
+    );
+    await run();
+    t.is(build.upload !== null, isUploaded);
+    t.is(build.status, exitCode === 0 ? 'success' : 'failed');
+    const section = `upload_artifacts_on_${exitCode === 0 ? 'success' : 'failure'}`;
+    t.is(trace().includes(section), isUploaded);
+  });
+}
+
+test('artifacts of a script that took too long are those of a failed one', async (t) => {
+  const { run, build } = await scriptedJob(
+    t,
+    { exportFiles: () => files(['out', 'A']), run: hang },
+    {
+      options: { artifacts: { paths: ['out'], when: 'on_failure' } },
+      variables: [{ key: 'RUNNER_SCRIPT_TIMEOUT', value: '1s', public: true }],
+    },
+  );
+  t.is((await run()).kind, 'timed_out');
+  t.not(build.upload, null);
+});
+
+test('an upload waits for a server that is away, and the build succeeds', async (t) => {
+  const { run, server, build } = await scriptedJob(
+    t,
+    { exportFiles: () => files(['out', 'A']) },
+    { options: { artifacts: { paths: ['out'] } } },
+  );
+  server.intercept = (request, response) => {
+    const isAway = server.requests('POST', /artifacts/).length < 6;
+    if (!isAway || !request.path.includes('artifacts')) return false;
+    reply(response, 502);
+    return true;
+  };
+  t.is((await run()).kind, 'success');
+  t.is(build.status, 'success');
+  t.not(build.upload, null);
+});
+
 async function dependency(t: ExecutionContext, script: Script, names?: string[]): Promise<ScriptedJob> {
   const { build: source, run } = await scriptedJob(
     t,
@@ -128,4 +181,65 @@ test('artifacts that are gone fail the build at once', async (t) => {
   t.like(await run(), { kind: 'system_failure', during: 'artifacts' });
   t.is(server.requests('GET', /artifacts/).length, 1);
   t.true(lastLine(trace()).includes('artifacts of compile (77)'));
+});
+
+for (const [value, tries, warning] of [
+  ['3', 3, null],
+  ['10', 10, null],
+  ['0', 1, 'ARTIFACT_DOWNLOAD_ATTEMPTS must be a whole number from 1 to 10, not "0"; 1 is taken'],
+  ['11', 1, 'ARTIFACT_DOWNLOAD_ATTEMPTS must be a whole number from 1 to 10, not "11"; 1 is taken'],
+] as const) {
+  test(`ARTIFACT_DOWNLOAD_ATTEMPTS=${value} tries ${tries} times`, async (t) => {
+    const { run, server, build, trace } = await dependency(t, {});
+    build.payload.variables = [{ key: 'ARTIFACT_DOWNLOAD_ATTEMPTS', value, public: true }];
+    server.archives.clear();
+    t.like(await run(), { kind: 'system_failure', during: 'artifacts' });
+    t.is(server.requests('GET', /artifacts/).length, tries);
+    t.is(trace().split('trying again').length, tries);
+    if (warning) t.true(trace().includes(warning));
+  });
+}
+
+test('an archive that leads out of the project fails the build', async (t) => {
+  const { run, server, trace } = await dependency(t, {
+    importFiles: async (entries) => {
+      for await (const entry of entries) entry.content?.destroy();
+    },
+  });
+  const archive = server.archives.get(77)?.toString('latin1').replaceAll('out/a.txt', '../../a.t');
+  server.archives.set(77, Buffer.from(archive ?? '', 'latin1'));
+  t.like(await run(), { kind: 'system_failure', during: 'artifacts' });
+  t.true(lastLine(trace()).includes('artifacts of compile (77)'));
+});
+
+test('the steps of a build are sections of its trace, in order, with the cache before the artifacts', async (t) => {
+  const { run, build, trace } = await dependency(t, { exportFiles: () => files(['out', 'A']) });
+  build.payload.options = {
+    artifacts: { paths: ['out'] },
+    cache: { paths: ['out'] },
+    after_script: ['true'],
+  };
+  await run();
+  const marks = [...trace().matchAll(/section_(start|end):\d+:(\w+)\r/g)];
+  const names = [
+    'prepare_executor',
+    'get_sources',
+    'restore_cache',
+    'download_artifacts',
+    'step_script',
+    'after_script',
+    'upload_artifacts_on_success',
+    'archive_cache',
+  ];
+  t.deepEqual(
+    marks.map(([, kind, name]) => `${kind} ${name}`),
+    names.flatMap((name) => [`start ${name}`, `end ${name}`]),
+  );
+});
+
+test('a section ends also when its step fails', async (t) => {
+  const { run, server, trace } = await dependency(t, {});
+  server.archives.clear();
+  await run();
+  t.regex(trace(), /section_start:\d+:download_artifacts(.|\s)*section_end:\d+:download_artifacts/);
 });

@@ -131,6 +131,32 @@ test('sources that cannot be fetched fail the build before the script', async (t
   t.is(build.status, 'failed');
 });
 
+for (const [value, tries] of [
+  ['3', 3],
+  ['1', 1],
+  ['many', 1],
+] as const) {
+  test(`GET_SOURCES_ATTEMPTS=${value} tries ${tries} times`, async (t) => {
+    const variables = [{ key: 'GET_SOURCES_ATTEMPTS', value, public: true }];
+    const { run, trace } = await scriptedJob(t, {}, { sha: 'b'.repeat(40), variables });
+    t.like(await run(), { kind: 'system_failure', during: 'sources' });
+    t.is(trace().split('trying again').length, tries);
+    const warning = 'GET_SOURCES_ATTEMPTS must be a whole number from 1 to 10, not "many"; 1 is taken';
+    t.is(trace().includes(warning), value === 'many');
+  });
+}
+
+test('a variable that the sources cannot be fetched by is the fault of the job, tried once', async (t) => {
+  const variables = [
+    { key: 'GIT_STRATEGY', value: 'copy', public: true },
+    { key: 'GET_SOURCES_ATTEMPTS', value: '3', public: true },
+  ];
+  const { run, trace } = await scriptedJob(t, {}, { variables });
+  t.is((await run()).kind, 'impossible');
+  t.is(lastLine(trace()), 'ERROR: Job failed: GIT_STRATEGY must be clone, fetch or none, not "copy"');
+  t.false(trace().includes('trying again'));
+});
+
 test('a marker does not erase output without a line end', async (t) => {
   const { run, trace } = await scriptedJob(t, {
     run: async ({ output }) => {
