@@ -6,7 +6,7 @@ import { type BundledRunner, startBundledRunner } from './launch/bundled-runner.
 import { followDemo, importDemo } from './launch/demo.ts';
 import { welcome } from './launch/welcome.ts';
 import { openLog } from './log.ts';
-import { startEmbeddedPostgres } from './postgres/embedded.ts';
+import { superviseEmbeddedPostgres } from './postgres/supervisor.ts';
 import { type RunningServer, startServer } from './serve.ts';
 
 /** Starts everything and keeps it running until SIGTERM or Ctrl-C, which end it in the reverse order. */
@@ -97,15 +97,11 @@ async function ownDatabase(
   dataDir: DataDir,
   { undo, log }: { undo: Undo[]; log: Logger },
 ): Promise<{ url: string; lost: Promise<void> }> {
-  const postgres = await startEmbeddedPostgres({ dir: join(dataDir.path, 'postgres'), durable: true, log });
-  let isStopping = false;
-  undo.push(() => {
-    isStopping = true;
-    return postgres.stop();
-  });
-  const lost = postgres.exited.then((how) => {
-    if (isStopping) return;
-    process.stderr.write(`hearth: the database ended (${how}); start again to recover it\n`);
+  const dir = join(dataDir.path, 'postgres');
+  const postgres = await superviseEmbeddedPostgres({ dir, durable: true, log });
+  undo.push(() => postgres.stop());
+  const lost = postgres.lost.then((how) => {
+    process.stderr.write(`hearth: the database could not be brought back: ${how}\n`);
     process.exitCode = 1;
   });
   return { url: postgres.url, lost };

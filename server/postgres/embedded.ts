@@ -9,12 +9,17 @@ import { type Account, postgresAccount } from './account.ts';
 import { postgresBinaries } from './binaries.ts';
 import { ensureCluster, SUPERUSER } from './cluster.ts';
 import { stopLeftover } from './leftover.ts';
-import { launchServer, type PostgresLog, type ServerProcess } from './server-process.ts';
+import { type LaunchRequest, launchServer, type PostgresLog, type ServerProcess } from './server-process.ts';
 import { makeSocketFolder, removeSocketFolder } from './socket-folder.ts';
 
 export interface EmbeddedPostgres extends ServerProcess {
   /** For `pg` and everything built on it; the user in it is a superuser of this cluster. */
   url: string;
+  /**
+   * Once it has ended: starts it again, to be reached as before. What is left of it is ended first.
+   * @throws StartError when PostgreSQL ends again before it takes connections, also because `signal` fires
+   */
+  relaunch(signal: AbortSignal): Promise<ServerProcess>;
 }
 
 export interface EmbeddedRequest {
@@ -47,15 +52,31 @@ export async function startEmbeddedPostgres(request: EmbeddedRequest): Promise<E
   const socketDir = await makeSocketFolder(dir, account);
   try {
     await ensureCluster({ dir, cluster, binaries, account, password, scratch: socketDir, durable });
-    const server = await launchServer({ cluster, socketDir, durable, binaries, account, log });
-    const stop = () => server.stop().then(() => removeSocketFolder(dir));
+    const launch = { cluster, socketDir, durable, binaries, account, log };
+    const server = withoutFolder(await launchServer(launch), dir);
     const base = `postgres://${SUPERUSER}:${password}@${encodeURIComponent(socketDir)}`;
-    await ensureDatabase(`${base}/postgres`).catch((error) => stop().then(() => Promise.reject(error)));
-    return { ...server, url: `${base}/${DATABASE}`, stop };
+    await ensureDatabase(`${base}/postgres`).catch((error) =>
+      server.stop().then(() => Promise.reject(error)),
+    );
+    return {
+      ...server,
+      url: `${base}/${DATABASE}`,
+      relaunch: (signal) => relaunch(dir, { ...launch, signal }),
+    };
   } catch (error) {
     await removeSocketFolder(dir);
     throw error;
   }
+}
+
+/** Its socket's folder goes with it. */
+function withoutFolder(server: ServerProcess, dir: string): ServerProcess {
+  return { ...server, stop: () => server.stop().then(() => removeSocketFolder(dir)) };
+}
+
+async function relaunch(dir: string, launch: LaunchRequest): Promise<ServerProcess> {
+  await stopLeftover(launch.cluster);
+  return withoutFolder(await launchServer(launch), dir);
 }
 
 /** Where a copy of the programs may go. For root it has to be a place that every user can read. */

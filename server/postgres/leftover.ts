@@ -6,10 +6,13 @@ import { StartError } from '../start-error.ts';
 
 const FAST_SHUTDOWN_MS = 20_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
+/** Sessions notice at once that their PostgreSQL is gone, unless they are in the middle of some work. */
+const ORPHANS_MS = 1000;
 
 /**
- * Stops a PostgreSQL that outlived its Hearth (kill -9) and still works in this cluster. The caller holds the
- * lock of the data directory, so nobody else can be using it. Gives the number of processes that were found.
+ * Stops a PostgreSQL that outlived its Hearth (kill -9), or what is left of one that was killed itself, and still
+ * works in this cluster. The caller holds the lock of the data directory, so nobody else can be using it. Gives
+ * the number of processes that were found.
  */
 export async function stopLeftover(cluster: string): Promise<number> {
   const pidFile = join(cluster, 'postmaster.pid');
@@ -23,8 +26,9 @@ export async function stopLeftover(cluster: string): Promise<number> {
 
 async function stopAll(leftover: { cluster: string; pidFile: string; found: number[] }): Promise<void> {
   const main = Number.parseInt(await readFile(leftover.pidFile, 'utf8').catch(() => ''), 10); // it may just end
-  if (leftover.found.includes(main)) signal(main, 'SIGINT'); // else only sessions are left; they end by themselves
-  if (await allEnd(leftover.cluster, FAST_SHUTDOWN_MS)) return;
+  const isWhole = leftover.found.includes(main); // else only sessions are left; they end by themselves
+  if (isWhole) signal(main, 'SIGINT');
+  if (await allEnd(leftover.cluster, isWhole ? FAST_SHUTDOWN_MS : ORPHANS_MS)) return;
   for (const pid of await processesOf(leftover.cluster)) signal(pid, 'SIGQUIT');
   if (await allEnd(leftover.cluster, IMMEDIATE_SHUTDOWN_MS)) return;
   throw new StartError(

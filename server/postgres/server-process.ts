@@ -19,26 +19,33 @@ export interface ServerProcess {
   pid: number;
   /** Settles with the reason when PostgreSQL ended, asked or not. */
   exited: Promise<string>;
+  /** The last lines that it has written. */
+  lastWords(): string[];
   /** Ends every session and stops; returns when no process is left. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-interface LaunchRequest {
+export interface LaunchRequest {
   cluster: string;
   socketDir: string;
   durable: boolean;
   binaries: PostgresBinaries;
   account: Account | null;
   log: PostgresLog;
+  /** Ends a start that is going on, however long its recovery may take. */
+  signal?: AbortSignal;
 }
 
 const FAST_SHUTDOWN_MS = 20_000;
 const READY = 'database system is ready to accept connections';
 const KEPT_LINES = 8;
 
-/** Starts PostgreSQL on an existing cluster and waits, through a recovery if need be, until it takes connections. */
+/**
+ * Starts PostgreSQL on an existing cluster and waits, through a recovery if need be, until it takes connections.
+ * @throws StartError with its last words when it ends instead
+ */
 export async function launchServer(request: LaunchRequest): Promise<ServerProcess> {
-  const { cluster, account, binaries } = request;
+  const { cluster, account, binaries, signal } = request;
   const child = spawn(binaries.postgres, ['-D', dataFolder(cluster, account), ...serverSettings(request)], {
     ...runOptions(binaries, account),
     cwd: cluster,
@@ -52,9 +59,14 @@ export async function launchServer(request: LaunchRequest): Promise<ServerProces
   );
   const lines: string[] = [];
   const ready = watch({ stderr: child.stderr, lines, log: request.log });
+  const stop = stopper(child, exited);
+  const giveUp = () => void stop();
+  signal?.addEventListener('abort', giveUp);
+  if (signal?.aborted) giveUp();
   const early = await Promise.race([ready, exited]);
+  signal?.removeEventListener('abort', giveUp);
   if (early !== undefined) throw failedStart({ cluster, reason: early, lines });
-  return { pid: child.pid ?? 0, exited, stop: stopper(child, exited) };
+  return { pid: child.pid ?? 0, exited, lastWords: () => [...lines], stop };
 }
 
 interface Watched {

@@ -37,7 +37,9 @@ export const folderRules: Record<string, FolderRule> = {
   'server/ci': { may: shared },
   'server/git': { may: ['server/errors.ts', ...shared] },
   'server/storage': { may: ['server/errors.ts', ...shared] },
-  'server/postgres': { may: ['server/data-dir.ts', 'server/process-lock.ts', 'server/start-error.ts'] },
+  'server/postgres': {
+    may: ['server/data-dir.ts', 'server/process-lock.ts', 'server/start-error.ts', ...shared],
+  },
   'server/policy': { may: ['server/errors.ts', ...shared], types: ['server/entities'] },
   'server/queries': {
     may: ['server/sql.ts', 'server/secrets.ts', 'server/policy', 'server/git/repository-path.ts', ...shared],
@@ -53,7 +55,7 @@ export const folderRules: Record<string, FolderRule> = {
     types: services,
   },
   'server/jobs': {
-    may: [...ground, 'server/actions', 'server/git', 'server/storage'],
+    may: [...ground, 'server/actions', 'server/database-errors.ts', 'server/git', 'server/storage'],
     types: ['server/queue.ts', ...services],
   },
   'server/api': { may: endpoints, types: services },
