@@ -267,6 +267,34 @@ test('QUIT waits for the builds that run', async (t) => {
   t.is(build.status, 'success');
 });
 
+test('TERM after QUIT ends the builds that were waited for', async (t) => {
+  const { server, child, exited, enqueue, log } = await daemon(t);
+  const build = enqueue(['echo started; sleep 1000']);
+  await server.until(() => build.trace.includes('started\n'));
+  child.kill('SIGQUIT');
+  await server.until(() => log().includes('waiting for the builds') && server.waiting === 0);
+  const late = enqueue(['true']);
+  child.kill('SIGTERM');
+  t.deepEqual(await exited, [0, null]);
+  t.is(build.status, 'failed');
+  t.true(build.trace.includes('the runner is shutting down'));
+  t.is(late.status, 'pending');
+});
+
+test('a second TERM exits at once; the next daemon reports the builds', async (t) => {
+  const { server, child, exited, enqueue, log, folder } = await daemon(t);
+  const build = enqueue([`trap '' TERM; echo started; while :; do sleep 1 || :; done`]);
+  await server.until(() => build.trace.includes('started\n'));
+  child.kill('SIGTERM');
+  await server.until(() => log().includes('ending the builds'));
+  child.kill('SIGTERM');
+  t.deepEqual(await exited, [1, null]);
+  t.is(build.status, 'running');
+  startDaemon(t, folder);
+  await server.until(() => build.status === 'failed');
+  t.true(build.trace.includes('the runner was restarted'));
+});
+
 test('builds of a daemon that was killed are reported by the next one, with their trace', async (t) => {
   const { server, child, exited, enqueue, folder } = await daemon(t);
   const build = enqueue(['echo started; sleep 1000']);
@@ -322,4 +350,12 @@ test('HUP takes over a changed config file', async (t) => {
   child.kill('SIGHUP');
   await server.until(() => log().includes('"runners":0'));
   t.is(child.exitCode, null);
+});
+
+test('a change of the config file is noticed without a signal', async (t) => {
+  const { server, folder, log } = await daemon(t);
+  await server.until(() => server.seen.length > 0);
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ runners: [] }));
+  await server.until(() => log().includes('"runners":0'));
+  t.pass();
 });
