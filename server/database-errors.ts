@@ -41,6 +41,29 @@ export function asDatabaseError(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? error : new DatabaseAway(error);
 }
 
+const lossCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+]);
+const lossTexts =
+  /^(Connection terminated|Client (?:has encountered a connection error|was closed)|Knex: Timeout|timeout e)/;
+
+/**
+ * What went wrong at the begin or the end of a transaction, where nobody in between has a name for it. A
+ * connection that is gone becomes DatabaseAway.
+ */
+export function asTransactionError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DriverException) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const isLoss = lossTexts.test(error.message) || (code !== undefined && lossCodes.has(code));
+  return isLoss ? new DatabaseAway(error) : error;
+}
+
 function uniqueViolation(constraint: string | undefined): AppError | null {
   const attributes = constraint ? uniqueAttributes[constraint] : undefined;
   if (!attributes) return null;
@@ -49,7 +72,8 @@ function uniqueViolation(constraint: string | undefined): AppError | null {
 
 function sqlState(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+  // Each has a digit, which the names of the system's errors have not: EPIPE is as long.
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
 function constraintOf(error: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import pg, { type Client } from 'pg';
-import { asDatabaseError, DatabaseAway } from './database-errors.ts';
+import { asDatabaseError, asTransactionError, DatabaseAway } from './database-errors.ts';
 
 /** Where a pool or a transaction of the query builder hands out its connection. */
 interface ConnectionSource {
@@ -48,7 +48,21 @@ export async function inTransaction<W extends { orm: MikroORM }, T>(
   services: W,
   run: (inner: W & { em: EntityManager }) => Promise<T>,
 ): Promise<T> {
-  return services.orm.em.fork().transactional((em) => run({ ...services, em: em as EntityManager }));
+  let thrown: unknown;
+  const noted = async (em: unknown) => {
+    try {
+      return await run({ ...services, em: em as EntityManager });
+    } catch (error) {
+      thrown = error;
+      throw error;
+    }
+  };
+  try {
+    return await services.orm.em.fork().transactional(noted);
+  } catch (error) {
+    // After a lost connection the roll-back fails too, and hides why.
+    throw thrown ?? asTransactionError(error);
+  }
 }
 
 async function acquire(source: ConnectionSource): Promise<Client> {

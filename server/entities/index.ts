@@ -11,6 +11,7 @@ import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
 import { Trace, TracePart } from './trace.ts';
 import { User } from './user.ts';
+import { WorkingServer } from './working-server.ts';
 
 /** Every table of the product. */
 export const entities = [
@@ -35,4 +36,5 @@ export const entities = [
   TracePart,
   Trigger,
   User,
+  WorkingServer,
 ];

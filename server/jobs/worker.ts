@@ -1,4 +1,4 @@
-import { type Runner as GraphileRunner, Logger, run, type TaskList } from 'graphile-worker';
+import { Logger, type RunnerOptions, type TaskList } from 'graphile-worker';
 import pg from 'pg';
 import { archiveTrace } from '../actions/archive-trace.ts';
 import { endLostBuilds } from '../actions/end-lost-builds.ts';
@@ -6,8 +6,11 @@ import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
 import { measureCoverage } from '../actions/measure-coverage.ts';
 import { settlePush } from '../actions/settle-push.ts';
+import { translateDatabaseError } from '../database-errors.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
+import { Attendance } from './attendance.ts';
+import { QueueRunner } from './queue-runner.ts';
 
 /** Every background task. Tasks are repeated after a failure, so each is safe to repeat. */
 const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promise<void> } = {
@@ -49,13 +52,42 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** Carries out background tasks until it is stopped. */
+/**
+ * Carries out background tasks until it is stopped, also across losses of the database, and takes over those of
+ * servers that are gone.
+ */
 export async function startWorker(services: Services, url: string): Promise<Worker> {
-  const pool = new pg.Pool({ connectionString: url, max: 3, application_name: 'hearth worker' });
-  const onLoss = (error: Error) => services.log.warn({ err: error }, 'the worker lost a connection');
+  const { log } = services;
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 4,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'hearth worker',
+  });
+  const onLoss = (error: Error) => log.warn({ err: error }, 'the worker lost a connection');
   pool.on('error', onLoss);
   pool.on('connect', (client) => client.on('error', onLoss));
-  const runner: GraphileRunner = await run({
+  const inUse = new Set<pg.PoolClient>();
+  pool.on('acquire', (client) => inUse.add(client));
+  pool.on('release', (_error, client) => inUse.delete(client));
+  const attendance = new Attendance(pool, log);
+  const runner = new QueueRunner(queueOptions(services, pool), { attendance, log });
+  await attendance.start();
+  await runner.start();
+  return {
+    async stop() {
+      await runner.stop();
+      await attendance.stop();
+      const ended = pool.end();
+      // What is still in use belongs to a task that takes too long, and must not keep the process.
+      for (const client of inUse) client.release(true);
+      await ended;
+    },
+  };
+}
+
+function queueOptions(services: Services, pool: pg.Pool): RunnerOptions {
+  return {
     pgPool: pool,
     taskList: taskList(services),
     concurrency: 2,
@@ -63,19 +95,17 @@ export async function startWorker(services: Services, url: string): Promise<Work
     pollInterval: 2000,
     crontab,
     logger: queueLogger(services),
-  });
-  return {
-    async stop() {
-      await runner.stop();
-      await pool.end();
-    },
+    // Not because of the delay: without one, a database that is away when a task ends would end the process.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   };
 }
 
+/** Tasks are repeated, so that one which failed with the database is no fault, and neither is its loss. */
 export function queueLogger(services: Services): Logger {
   return new Logger(() => (level, message, meta) => {
-    if (level === 'error')
-      services.log.error({ queue: meta?.job ?? undefined, detail: message }, 'background task');
-    else if (level === 'warning') services.log.warn({ detail: message }, 'background task');
+    if (level !== 'error' && level !== 'warning') return;
+    const isFault = meta?.failure === true && translateDatabaseError(meta.error)?.status !== 503;
+    if (isFault) services.log.error({ queue: meta?.job ?? undefined, detail: message }, 'background task');
+    else services.log.warn({ detail: message }, 'background task');
   });
 }

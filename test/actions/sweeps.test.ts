@@ -43,14 +43,14 @@ async function silentBuild(minutes: { runner: number; trace: number; started?: n
   return { project, build };
 }
 
-test('a build whose runner is gone fails, and its trace says why', async (t) => {
+test.serial('a build whose runner is gone fails, and its trace says why', async (t) => {
   const { project, build } = await silentBuild({ runner: 11, trace: 16 });
   await endLostBuilds(holder.app.work);
   t.deepEqual(await stateOf(build.id), { status: 'failed', failure_reason: 'runner_system_failure' });
   t.regex(await traceOf(project, build.id), /Job failed: the runner is gone/);
 });
 
-test('a runner that still asks, or a trace that still grows, is a sign of life', async (t) => {
+test.serial('a runner that still asks, or a trace that still grows, is a sign of life', async (t) => {
   const asking = await silentBuild({ runner: 1, trace: 20 });
   const growing = await silentBuild({ runner: 20, trace: 1 });
   await endLostBuilds(holder.app.work);
@@ -58,7 +58,36 @@ test('a runner that still asks, or a trace that still grows, is a sign of life',
   t.is((await stateOf(growing.build.id))?.status, 'running');
 });
 
-test('a build beyond its time limit fails, whatever its runner does', async (t) => {
+test.serial('a silence counts from when a server was there again to hear', async (t) => {
+  const { app } = holder;
+  const serving = 'insert into working_servers (id, serving_since) values (gen_random_uuid(), $1)';
+  const since = (minutes: number) => [new Date(Date.now() - minutes * 60_000)];
+  const { build } = await silentBuild({ runner: 40, trace: 40, started: 50 });
+  await app.rows(serving, since(14));
+  await endLostBuilds(app.work);
+  t.is((await stateOf(build.id))?.status, 'running', 'the trace may still come');
+  await app.rows(serving, since(16));
+  await endLostBuilds(app.work);
+  t.is((await stateOf(build.id))?.status, 'failed');
+  await app.rows('delete from working_servers');
+});
+
+test.serial(
+  'a build that its runner never began goes back into the queue, one that has begun does not',
+  async (t) => {
+    const { app } = holder;
+    const lost = await silentBuild({ runner: 0, trace: 5, started: 4 });
+    const begun = await silentBuild({ runner: 0, trace: 3, started: 4 });
+    const young = await silentBuild({ runner: 0, trace: 5, started: 2 });
+    await endLostBuilds(app.work);
+    t.is((await stateOf(lost.build.id))?.status, 'pending');
+    t.is((await app.rows('select 1 from pending_builds where build_id = $1', [lost.build.id])).length, 1);
+    t.is((await stateOf(begun.build.id))?.status, 'running');
+    t.is((await stateOf(young.build.id))?.status, 'running');
+  },
+);
+
+test.serial('a build beyond its time limit fails, whatever its runner does', async (t) => {
   const over = await silentBuild({ runner: 0, trace: 0, started: 71 });
   const within = await silentBuild({ runner: 0, trace: 0, started: 69 });
   await endLostBuilds(holder.app.work);
@@ -67,7 +96,7 @@ test('a build beyond its time limit fails, whatever its runner does', async (t) 
   t.is((await stateOf(within.build.id))?.status, 'running');
 });
 
-test('a build that no runner took for a day fails and leaves the queue', async (t) => {
+test.serial('a build that no runner took for a day fails and leaves the queue', async (t) => {
   const { app } = holder;
   const project = await app.make.project();
   const build = await app.make.build(project);
