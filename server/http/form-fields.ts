@@ -23,7 +23,8 @@ export async function readFormFields(body: IncomingMessage, limit: number): Prom
       if (nameIsCut || valueIsCut || size > limit) reject(tooLarge());
       else pairs.push([name, value]);
     });
-    form.on('file', (_name, file) => file.resume());
+    // Of a file that breaks off the form tells too; told to nobody, it would end the process.
+    form.on('file', (_name, file) => file.on('error', () => undefined).resume());
     form.on('fieldsLimit', () => reject(tooLarge()));
     form.on('error', () => reject(badRequest(unreadable)));
     form.on('finish', resolve);

@@ -47,11 +47,18 @@ function parse<T>(
   const fields: Record<string, string> = Object.create(null);
   let file: Readable | null = null;
   let stored: Promise<T> | null = null;
+  /** What is wrong with the form: whoever stores the file hears of it in other words. */
+  let fault: Error | null = null;
   return new Promise<T | null>((resolve, reject) => {
     const fail = (error: Error) => {
       // Whoever stores the file hears of it first, and cleans up.
+      fault ??= error;
       file?.destroy(error);
-      if (stored) stored.then(() => reject(error), reject);
+      if (stored)
+        stored.then(
+          () => reject(error),
+          () => reject(error),
+        );
       else reject(error);
     };
     form.on('field', (name, value) => {
@@ -66,7 +73,7 @@ function parse<T>(
       }
       file = stream;
       stored = store({ stream, filename: filename ?? '', fields });
-      stored.catch(reject);
+      stored.catch((error) => reject(fault ?? error));
     });
     form.on('error', (error: Error) => fail(badRequest(`400 (Bad request) ${error.message}`)));
     form.on('finish', () => (stored ? stored.then(resolve, reject) : resolve(null)));
