@@ -14,13 +14,19 @@ function ignore(): void {}
 /** The query builder prints lost connections on the terminal; the request that lost one says so in the log. */
 const quiet = { warn: ignore, error: ignore, debug: ignore, deprecate: ignore };
 
+/** Milliseconds. A database that says nothing at all counts as away. */
+const connectLimitMs = 5000;
+
 /** The one set of ORM options, used by the server, the tests and the migrations. */
 export function ormOptions({ url, poolSize }: OrmRequest): Options {
   return {
     driver: PostgreSqlDriver,
     clientUrl: url,
     dbName: databaseName(url),
-    driverOptions: { connection: { connectionString: url }, log: quiet },
+    driverOptions: {
+      connection: { connectionString: url, connectionTimeoutMillis: connectLimitMs },
+      log: quiet,
+    },
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: poolSize },

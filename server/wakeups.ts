@@ -40,6 +40,7 @@ interface Waiter {
 }
 
 const reconnectMs = 1000;
+const connectLimitMs = 10_000;
 
 /**
  * Runners that wait for a build in this process, woken through LISTEN. A wake-up is only a hint: whoever is
@@ -52,6 +53,8 @@ export class BuildWakeups {
   #client: pg.Client | null = null;
   #retry: NodeJS.Timeout | null = null;
   #stopped = false;
+  /** A loss is told once, not at each try to get the connection back. */
+  #isLost = false;
 
   constructor(url: string, log: Logger) {
     this.#url = url;
@@ -60,7 +63,11 @@ export class BuildWakeups {
 
   /** Starts to listen; a lost connection is made anew until `stop`. */
   async start(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'hearth wake-ups' });
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'hearth wake-ups',
+      connectionTimeoutMillis: connectLimitMs,
+    });
     client.on('notification', ({ payload }) => this.#dispatch(payload ?? ''));
     client.on('error', (error) => this.#reconnect(client, error));
     client.on('end', () => this.#reconnect(client, null));
@@ -69,6 +76,7 @@ export class BuildWakeups {
       await client.query(`listen ${wakeupChannel}`);
       if (this.#stopped) return await client.end();
       this.#client = client;
+      this.#isLost = false;
       // What was told while nobody listened is found by asking.
       this.#wake(() => true);
     } catch (error) {
@@ -157,7 +165,8 @@ export class BuildWakeups {
   #reconnect(client: pg.Client, error: unknown): void {
     if (this.#stopped || this.#retry || (this.#client !== null && this.#client !== client)) return;
     this.#client = null;
-    this.#log.warn({ err: error ?? undefined }, 'lost the connection for wake-ups');
+    if (!this.#isLost) this.#log.warn({ err: error ?? undefined }, 'lost the connection for wake-ups');
+    this.#isLost = true;
     this.#retry = setTimeout(() => {
       this.#retry = null;
       client.removeAllListeners();

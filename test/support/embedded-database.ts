@@ -24,14 +24,19 @@ export class EmbeddedDatabase {
   async rows<T>(text: string, values: unknown[] = []): Promise<T[]> {
     const folder = (await readFile(join(this.#dir, 'socket-folder'), 'utf8')).trim();
     const password = (await readFile(join(this.#dir, 'password'), 'utf8')).trim();
-    const client = new pg.Client({ host: folder, user: 'hearth', password, database: 'hearth' });
-    // It may be killed under the client; what counts is the answer.
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query(text, values)).rows;
-    } finally {
-      await client.end();
-    }
+    return rowsOf({ host: folder, user: 'hearth', password, database: 'hearth' }, text, values);
+  }
+}
+
+/** Asks a database once, on a connection of its own. */
+export async function rowsOf<T>(config: pg.ClientConfig, text: string, values: unknown[] = []): Promise<T[]> {
+  const client = new pg.Client(config);
+  // It may be killed under the client; what counts is the answer.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
   }
 }
