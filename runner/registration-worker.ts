@@ -98,11 +98,14 @@ export class RegistrationWorker {
 
   /** Comes back after `drain` has fired and the last build has been reported. */
   async run(): Promise<void> {
-    const { drain } = this.#options;
+    const { drain, executor, log } = this.#options;
     await this.#housekeeping.round();
     const chores = this.#housekeeping.run(drain);
     while (!drain.aborted) await this.#turn();
     await Promise.all([chores, ...this.#running.values()]);
+    await executor.close().catch((error: Error) => {
+      log.warn({ reason: error.message }, 'what is kept between builds cannot be removed now');
+    });
   }
 
   async #turn(): Promise<void> {

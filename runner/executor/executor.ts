@@ -78,4 +78,6 @@ export interface Executor {
   assertUsable(): Promise<void>;
   /** Removes what earlier processes left behind, except for builds in `liveBuildIds`. */
   removeLeftovers(liveBuildIds: ReadonlySet<number>): Promise<void>;
+  /** Removes what it keeps between builds; called when no more come. */
+  close(): Promise<void>;
 }

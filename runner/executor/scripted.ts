@@ -66,6 +66,9 @@ export function createScriptedExecutor(script: Script = {}): ScriptedExecutor {
       calls.push('removeLeftovers');
       await script.removeLeftovers?.(liveBuildIds);
     },
+    async close() {
+      calls.push('close');
+    },
   };
 }
 

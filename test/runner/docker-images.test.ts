@@ -117,6 +117,6 @@ async function prepareFails(
   docker: Parameters<typeof DockerOptions.parse>[0] & object,
   options = {},
 ): Promise<ExecutorError | undefined> {
-  const executor = createDockerExecutor(DockerOptions.parse(docker));
+  const executor = createDockerExecutor(DockerOptions.parse({ network_mode: 'none', ...docker }));
   return await t.throwsAsync(executor.prepare(prepareRequest({ options })), { instanceOf: ExecutorError });
 }

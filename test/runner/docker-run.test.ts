@@ -3,7 +3,7 @@ import test from 'ava';
 import { createDockerExecutor } from '../../runner/executor/docker/docker-executor.ts';
 import { DockerOptions } from '../../runner/executor/docker-options.ts';
 import { ExecutorError } from '../../runner/executor/executor-error.ts';
-import { dockerTest, emptyImage, testImage, userImage } from '../support/docker.ts';
+import { derivedImage, dockerTest, emptyImage, testImage, userImage } from '../support/docker.ts';
 import { dockerBuild, prepareRequest } from '../support/docker-build.ts';
 import { engineProxy } from '../support/docker-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -85,11 +85,27 @@ dockerTest('the after_script runs in a new container on the same files', async (
   t.regex(result.output, /^kept\n.*No such file/);
 });
 
-dockerTest('a script that puts something in its own place does not stop the after_script', async (t) => {
+dockerTest('a script may hold quotes, be long, and leave nothing on a disk', async (t) => {
   const build = await dockerBuild(t);
-  const tamper = 'rm /hearth/script; mkdir -p /hearth/script/full';
-  t.is((await build.run(tamper)).exitCode, 0);
-  t.is((await build.run('echo after', { kind: 'after_script' })).output, 'after\n');
+  const long = `it's "long" \\ $HOME `.repeat(20_000);
+  const result = await build.run(`text='${long.replaceAll("'", `'\\''`)}'\nprintf %s "$text"; ls -a / /tmp`);
+  t.true(result.output.startsWith(long));
+  t.false(result.output.includes('hearth'));
+});
+
+dockerTest(
+  'a script with a syntax error fails, and one that stops half-way keeps its exit code',
+  async (t) => {
+    const build = await dockerBuild(t);
+    t.not((await build.run('echo "open')).exitCode, 0);
+    t.is((await build.run('false; echo never', { kind: 'after_script' })).exitCode, 1);
+  },
+);
+
+dockerTest('an image whose entrypoint does not run the command ends at once', async (t) => {
+  const image = await derivedImage('hearth-test/entrypoint', ['ENTRYPOINT ["sh", "-c", "exit 7"]']);
+  const build = await dockerBuild(t, { docker: { image } });
+  t.is((await build.run('echo never')).exitCode, 7);
 });
 
 dockerTest('limits, security and labels are set on the container', async (t, engine) => {

@@ -37,14 +37,15 @@ dockerTest(
       options: ['--executor', 'docker', '--image', image, '--pull-policy', 'never'],
       job: { services: [await serviceImage()], script: ['echo waiting', 'sleep 600'] },
     });
-    const label = await labelOf('docker', build);
-    t.deepEqual(await objectsOf(engine, label), { containers: 3, networks: 1, volumes: 2 });
+    const label = `hearth.runner=${await shortToken('docker')}`;
+    t.teardown(() => removeAll(engine, label));
+    t.deepEqual(await countOf(engine, label), { containers: 3, networks: 1, volumes: 1 });
     t.is((await forge.build(project, build.id)).status, 'running');
 
     hearth.startRunner({ name: 'docker' });
     await failsWith(t, { project, build }, /the runner was restarted while the job ran/);
     await poll('empty engine', promised, async () => {
-      const { containers, networks, volumes } = await objectsOf(engine, label);
+      const { containers, networks, volumes } = await countOf(engine, label);
       return containers + networks + volumes === 0 || null;
     });
   },
@@ -136,12 +137,13 @@ async function failsWith(t: ExecutionContext, { project, build }: Killed, cause:
   t.regex(trace, cause);
 }
 
-/** As if a build had been heard of for the last time a quarter of an hour ago, and its runner likewise. */
+/** As if a build had been heard of for the last time a quarter of an hour ago, its runner likewise, by this very server. */
 async function age(database: pg.Client, { id, runner }: Build): Promise<void> {
   const past = `now() - interval '16 minutes'`;
   await database.query(`update runners set contacted_at = ${past} where id = $1`, [runner?.id]);
   await database.query(`update traces set touched_at = ${past} where build_id = $1`, [id]);
   await database.query(`update builds set started_at = ${past} where id = $1`, [id]);
+  await database.query(`update working_servers set serving_since = ${past}`);
 }
 
 /** Lets the server look for lost builds now, and waits until it has. */
@@ -157,16 +159,31 @@ async function shortToken(runner: string): Promise<string> {
   return (await hearth.runnerToken(runner)).slice(0, 8);
 }
 
-async function labelOf(runner: string, build: Build): Promise<string[]> {
-  return [`hearth.runner=${await shortToken(runner)}`, `hearth.build=${build.id}`];
+interface Objects {
+  containers: { Id: string }[];
+  networks: { Id: string }[];
+  volumes: { Name: string }[];
 }
 
-async function objectsOf(engine: Docker, label: string[]) {
-  const filters = { label };
+async function objectsOf(engine: Docker, label: string): Promise<Objects> {
+  const filters = { label: [label] };
   const [containers, networks, { Volumes: volumes }] = await Promise.all([
     engine.listContainers({ all: true, filters }),
     engine.listNetworks({ filters }),
     engine.listVolumes({ filters }),
   ]);
-  return { containers: containers.length, networks: networks.length, volumes: (volumes ?? []).length };
+  return { containers, networks, volumes: volumes ?? [] };
+}
+
+async function countOf(engine: Docker, label: string) {
+  const { containers, networks, volumes } = await objectsOf(engine, label);
+  return { containers: containers.length, networks: networks.length, volumes: volumes.length };
+}
+
+/** Where the runner has failed to. */
+async function removeAll(engine: Docker, label: string): Promise<void> {
+  const { containers, networks, volumes } = await objectsOf(engine, label);
+  for (const { Id } of containers) await engine.getContainer(Id).remove({ force: true });
+  for (const { Id } of networks) await engine.getNetwork(Id).remove();
+  for (const { Name } of volumes) await engine.getVolume(Name).remove();
 }

@@ -17,6 +17,8 @@ interface DockerBuildSetup {
   variables?: BuildVariable[];
   signal?: AbortSignal;
   runnerId?: string;
+  /** Whether it gets a network, of which an engine has few; unless told, when it has services. */
+  hasNetwork?: boolean;
 }
 
 /** A build prepared in Docker, with what the executor told about it. */
@@ -41,8 +43,12 @@ let counter = 0;
 /** A build prepared with the test image; removed when the test ends. Nothing is pulled. */
 export async function dockerBuild(t: ExecutionContext, setup: DockerBuildSetup = {}): Promise<DockerBuild> {
   const { killGraceMs, ...docker } = setup.docker ?? {};
-  const options = DockerOptions.parse({ image: await testImage(), pull_policy: 'never', ...docker });
+  const { hasNetwork = Boolean(setup.options?.services ?? docker.services) } = setup;
+  const network = hasNetwork ? {} : { network_mode: 'none' };
+  const usual = { image: await testImage(), pull_policy: 'never', ...network };
+  const options = DockerOptions.parse({ ...usual, ...docker });
   const executor = createDockerExecutor({ ...options, killGraceMs }, setup.runnerId ?? `test-${process.pid}`);
+  t.teardown(() => executor.close());
   const notices: string[] = [];
   const warnings: string[] = [];
   const request = prepareRequest(setup, { notices, warnings });

@@ -3,14 +3,7 @@ import type { BuildVariable } from '../../../shared/protocol/build.ts';
 import type { DockerOptions } from '../docker-options.ts';
 import { engineCall, statusOf } from './engine.ts';
 import type { Place } from './network.ts';
-import {
-  type BuildScope,
-  buildsDir,
-  objectName,
-  persistentVolumeName,
-  scopeLabels,
-  scriptDir,
-} from './scope.ts';
+import { type BuildScope, buildsDir, objectName, persistentVolumeName, scopeLabels } from './scope.ts';
 
 export interface ContainerPlan {
   role: string;
@@ -22,8 +15,6 @@ export interface ContainerPlan {
   command?: string[];
   /** Whether its standard input can be written to. */
   hasInput?: boolean;
-  /** Whether the volume with the scripts is mounted. */
-  hasScripts?: boolean;
   entrypoint?: string[];
   user?: string;
   /** Whether the engine keeps the output; that of a script goes to the trace and nowhere else. */
@@ -82,7 +73,7 @@ function hostConfig(scope: BuildScope, plan: ContainerPlan): Docker.HostConfig {
     CapDrop: options.cap_drop,
     Dns: options.dns,
     ExtraHosts: options.extra_hosts,
-    Mounts: [...buildMounts(scope, plan), ...persistentMounts(scope)],
+    Mounts: [buildsMount(scope), ...persistentMounts(scope)],
     Binds: options.volumes.filter((volume) => volume.includes(':')),
     LogConfig: plan.keepsLog
       ? { Type: 'json-file', Config: { 'max-size': '1m' } }
@@ -101,15 +92,13 @@ function limits({ memory, cpus, pids_limit, shm_size }: DockerOptions): Docker.H
   };
 }
 
-function buildMounts(scope: BuildScope, { hasScripts }: ContainerPlan): Docker.MountSettings[] {
-  const mount = (role: string, Source: string, Target: string): Docker.MountSettings => ({
+function buildsMount(scope: BuildScope): Docker.MountSettings {
+  return {
     Type: 'volume',
-    Source,
-    Target,
-    VolumeOptions: volumeOptions(true, scopeLabels(scope, role)),
-  });
-  const builds = mount('builds', scope.volumeName, buildsDir);
-  return hasScripts ? [builds, mount('scripts', scope.scriptVolumeName, scriptDir)] : [builds];
+    Source: scope.volumeName,
+    Target: buildsDir,
+    VolumeOptions: volumeOptions(true, scopeLabels(scope, 'builds')),
+  };
 }
 
 function persistentMounts(scope: BuildScope): Docker.MountSettings[] {

@@ -3,7 +3,7 @@ import { expandVariables } from '../../../shared/variables.ts';
 import type { DockerOptions } from '../docker-options.ts';
 import type { Executor, JobEnvironment, PrepareRequest } from '../executor.ts';
 import { ExecutorError } from '../executor-error.ts';
-import { assertEngine, connectEngine, type Engine } from './engine.ts';
+import { assertEngine, connectEngine, type Engine, engineCall } from './engine.ts';
 import {
   createFilesContainer,
   createScriptContainer,
@@ -12,7 +12,8 @@ import {
 } from './environment.ts';
 import { assertAllowed, ensureImage } from './image.ts';
 import { launch } from './launch.ts';
-import { openNetwork } from './network.ts';
+import { attach } from './network.ts';
+import { NetworkPool } from './network-pool.ts';
 import { plannedObjects, removeObjects } from './objects.ts';
 import { findLeftovers, removeAll } from './removal.ts';
 import { buildScope } from './scope.ts';
@@ -30,13 +31,15 @@ export type DockerExecutorOptions = DockerOptions & {
  */
 export function createDockerExecutor(options: DockerExecutorOptions, runnerId = 'default'): Executor {
   const engine = connectEngine(options.host);
+  const pool = new NetworkPool(engine, runnerId);
   return {
     name: 'docker',
-    prepare: (request) => prepare({ engine, options, runnerId, request }),
+    prepare: (request) => prepare({ engine, options, runnerId, request, pool }),
     assertUsable: () => assertEngine(engine),
     async removeLeftovers(liveBuildIds) {
       await removeAll(engine, await findLeftovers(engine, runnerId, liveBuildIds));
     },
+    close: () => engineCall(engine, 'remove a network', () => pool.close()),
   };
 }
 
@@ -45,16 +48,17 @@ interface Preparation {
   options: DockerExecutorOptions;
   runnerId: string;
   request: PrepareRequest;
+  pool: NetworkPool;
 }
 
 async function prepare(preparation: Preparation): Promise<JobEnvironment> {
-  const { engine, options, request } = preparation;
+  const { engine, options, request, pool } = preparation;
   request.signal.throwIfAborted();
   const image = resolveImage(preparation);
   const services = await resolveServices(preparation);
   const scope = buildScope(preparation);
-  const objects = plannedObjects(scope);
-  const attachment = openNetwork(scope);
+  const attachment = await engineCall(engine, 'get a network', () => attach(options.network_mode, pool));
+  const objects = plannedObjects(scope, { pool, attachment });
   try {
     await request.notice(`Using image ${image}.`);
     const { Config: config } = await pullAll(preparation, image, services);
@@ -63,8 +67,6 @@ async function prepare(preparation: Preparation): Promise<JobEnvironment> {
     const { script, files } = await makeContainers(job, services);
     return new DockerEnvironment(job, files, await launch(engine, script));
   } catch (error) {
-    // Until it is made it cannot be removed. When its making failed, that is the error already caught.
-    await attachment.ready.catch(() => undefined);
     await removeObjects(scope, objects).catch(() => undefined);
     throw error;
   }

@@ -32,7 +32,6 @@ export async function createScriptContainer(job: DockerJob, role: string): Promi
     attachment,
     command: scriptCommand,
     hasInput: true,
-    hasScripts: true,
     user: scope.options.user,
     keepsLog: false,
   });
@@ -41,7 +40,7 @@ export async function createScriptContainer(job: DockerJob, role: string): Promi
 }
 
 /**
- * A container that is never started and gives access to the volumes of the build. One that is being started would
+ * A container that is never started and gives access to the volume of the build. One that is being started would
  * keep every archive waiting until it runs.
  */
 export async function createFilesContainer(job: DockerJob): Promise<Docker.Container> {
@@ -51,7 +50,6 @@ export async function createFilesContainer(job: DockerJob): Promise<Docker.Conta
     variables: [],
     attachment: { network: 'none', hasAliases: false },
     command: ['true'],
-    hasScripts: true,
     keepsLog: false,
   });
   job.objects.containers.add(container.id);
@@ -101,7 +99,7 @@ export class DockerEnvironment implements JobEnvironment {
     const { scope, graceMs } = this.job;
     const place = this.prepared ?? (await this.launchAnother(run.kind));
     this.prepared = undefined;
-    return await runScript({ engine: scope.engine, launch: place, files: this.files, graceMs }, run);
+    return await runScript({ engine: scope.engine, launch: place, graceMs }, run);
   }
 
   async *exportFiles(roots: string[], warn: (text: string) => void): AsyncGenerator<FileEntry> {
@@ -111,7 +109,7 @@ export class DockerEnvironment implements JobEnvironment {
   }
 
   async cleanUp(): Promise<void> {
-    this.prepared?.stream.destroy();
+    this.prepared?.close();
     await removeObjects(this.job.scope, this.job.objects);
   }
 

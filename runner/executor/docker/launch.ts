@@ -1,35 +1,34 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { type Engine, engineCall, messageOf, statusOf } from './engine.ts';
-import { scriptDir } from './scope.ts';
 
 /** A container that is being started and will wait for its script. */
 export interface Launch {
   container: Docker.Container;
-  /** Output of the container; what is written here reaches the command below, not the script. */
+  /** Output of the container; what is written here is its standard input. */
   stream: Duplex;
   /** Null when the container runs; what the engine says when the image has nothing that could be started. */
   fault: Promise<string | null>;
+  /** Exit code of the container; asked for beforehand, so that an engine that dies is noticed whatever comes after it. */
+  exited: Promise<number>;
+  /** Lets go of the container, which goes on. */
+  close(): void;
 }
-
-/** In its own directory of every container that runs a script. */
-export const scriptName = 'script';
 
 const goWord = 'hearth-go';
 
 /**
- * Waits for the word, then hands over to the best shell there is. Both outputs share one pipe: from two, the
- * engine would take the lines in any order. Standard input is closed, so commands cannot swallow anything.
+ * Waits for the word, then hands over to the best shell there is, which reads on. Both outputs share one pipe: from
+ * two, the engine would take the lines in any order.
  */
 const waitAndRun = `exec 2>&1
 until [ "$word" = ${goWord} ]; do read -r word || exit 1; done
-exec </dev/null
 for shell in bash sh; do
   for directory in /usr/local/bin /usr/bin /bin; do
-    [ -x "$directory/$shell" ] && exec "$directory/$shell" ${scriptDir}/${scriptName}
+    [ -x "$directory/$shell" ] && exec "$directory/$shell"
   done
 done
-exec sh ${scriptDir}/${scriptName}`;
+exec sh`;
 
 /** Command of every container that runs a script. */
 export const scriptCommand = ['sh', '-c', waitAndRun];
@@ -40,6 +39,10 @@ export const scriptCommand = ['sh', '-c', waitAndRun];
  */
 export async function launch(engine: Engine, container: Docker.Container): Promise<Launch> {
   const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+  const waiting = new AbortController();
+  const exited = exitCode(engine, container, waiting.signal);
+  // Looked at when the script is run, as is the fault below.
+  exited.catch(() => undefined);
   const attached: unknown = await engineCall(engine, 'attach to a container', () =>
     container.attach(options),
   );
@@ -48,15 +51,33 @@ export async function launch(engine: Engine, container: Docker.Container): Promi
   // A broken connection is noticed when the output is read.
   stream.on('error', () => undefined);
   const fault = engineCall(engine, 'start the container of the job', () => start(container));
-  // Looked at when the script is run.
   fault.catch(() => undefined);
-  return { container, stream, fault };
+  const close = () => {
+    stream.destroy();
+    waiting.abort();
+  };
+  return { container, stream, fault, exited, close };
 }
 
-/** Lets the command above run the script, which must be there. */
-export function sendGo({ stream }: Launch): void {
+async function exitCode(
+  engine: Engine,
+  container: Docker.Container,
+  abortSignal: AbortSignal,
+): Promise<number> {
+  const options = { condition: 'next-exit', abortSignal } as const;
+  const { StatusCode } = await engineCall(engine, 'wait for a container', () => container.wait(options));
+  return StatusCode;
+}
+
+/**
+ * Lets the command above run a script. It travels through the standard input, which its commands do not get, so
+ * that they cannot swallow the rest of it, and it is never on a disk.
+ */
+export function sendScript({ stream }: Launch, script: string): void {
+  const quoted = `'${script.replaceAll("'", `'\\''`)}'`;
   // An engine may have fed the text of the request to the container; it ends before the first newline.
-  stream.write(`\n${goWord}\n`);
+  // Nobody closes the input: without the last line the shell would wait for more.
+  stream.write(`\n${goWord}\neval ${quoted} </dev/null\nexit\n`);
 }
 
 async function start(container: Docker.Container): Promise<string | null> {

@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import { ExecutorError } from '../executor-error.ts';
 import { type Engine, engineError, messageOf, statusOf } from './engine.ts';
-import { type BuildScope, scopeLabels } from './scope.ts';
+import type { BuildNetwork, NetworkPool } from './network-pool.ts';
 
 /** Where a container is attached. */
 export interface Place {
@@ -11,32 +11,36 @@ export interface Place {
   hasAliases: boolean;
 }
 
+/** Where the containers of a build are attached. */
 export interface Attachment extends Place {
-  /** Fulfilled when containers may be started on it. They may be created before, which saves the time. */
+  /** Fulfilled when containers may be started on it. */
   ready: Promise<void>;
+  /** Null for a network mode of the configuration. */
+  own: BuildNetwork | null;
 }
 
 /**
- * Begins to make the network of a build: a bridge of its own, so that builds cannot reach each other and
- * services go by their names. A network mode of the configuration takes its place.
+ * Gets the network of a build: a bridge that no other build is on at the same time, so that builds cannot reach each
+ * other and services go by their names. A network mode of the configuration takes its place.
  */
-export function openNetwork(scope: BuildScope): Attachment {
-  const { network_mode: mode } = scope.options;
-  if (mode) {
-    const hasAliases = !/^(default|bridge|host|none|container:.*)$/.test(mode);
-    return { network: mode, hasAliases, ready: Promise.resolve() };
+export async function attach(mode: string | undefined, pool: NetworkPool): Promise<Attachment> {
+  if (!mode) {
+    const own = await pool.take();
+    return { network: own.name, hasAliases: true, ready: own.ready, own };
   }
-  const ready = createBuildNetwork(scope);
-  // Looked at before the first container is started; a fault must not count as unhandled until then.
-  ready.catch(() => undefined);
-  return { network: scope.networkName, hasAliases: true, ready };
+  const hasAliases = !/^(default|bridge|host|none|container:.*)$/.test(mode);
+  return { network: mode, hasAliases, ready: Promise.resolve(), own: null };
 }
+
+/** Milliseconds; a removal that takes longer is broken off, or a hung engine would hold the slot for ever. */
+const removalLimit = 60_000;
 
 /**
  * Removes the network of a build. One that is not there is no fault. Containers that others have put on it,
  * such as a job that may use the engine, are taken off it and stay.
  */
-export async function removeNetwork(engine: Engine, name: string, signal?: AbortSignal): Promise<void> {
+export async function removeNetwork(engine: Engine, name: string): Promise<void> {
+  const signal = AbortSignal.timeout(removalLimit);
   const network = engine.docker.getNetwork(name);
   try {
     await network.remove({ abortSignal: signal });
@@ -48,7 +52,7 @@ export async function removeNetwork(engine: Engine, name: string, signal?: Abort
   }
 }
 
-async function disconnectAll(network: Docker.Network, abortSignal?: AbortSignal): Promise<void> {
+async function disconnectAll(network: Docker.Network, abortSignal: AbortSignal): Promise<void> {
   const { Containers: attached = {} } = await network.inspect();
   // By name: the engine also knows what a container that is gone has left on the network by its name.
   for (const { Name: Container } of Object.values(attached)) {
@@ -71,17 +75,4 @@ export function networkError(engine: Engine, error: unknown): unknown {
     'give the engine more ranges (default-address-pools in its daemon.json), ' +
     `or set network_mode for this runner. The engine says: ${messageOf(error)}`;
   return new ExecutorError('system', text, { cause: error });
-}
-
-async function createBuildNetwork(scope: BuildScope): Promise<void> {
-  const { engine, networkName: name } = scope;
-  try {
-    await engine.docker.createNetwork({
-      Name: name,
-      Driver: 'bridge',
-      Labels: scopeLabels(scope, 'network'),
-    });
-  } catch (error) {
-    throw networkError(engine, error);
-  }
 }

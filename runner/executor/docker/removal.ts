@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import { type Engine, engineCall, engineError, statusOf } from './engine.ts';
 import { removeNetwork } from './network.ts';
+import { isHeld } from './network-pool.ts';
 
 /** Things on an engine that are to go. Names and ids are equally good. */
 export interface Leftovers {
@@ -26,7 +27,7 @@ export async function removeAll(engine: Engine, leftovers: Leftovers): Promise<v
   };
   await all(leftovers.containers.map((id) => removeContainer(docker.getContainer(id))));
   await all([
-    ...leftovers.networks.map((id) => removeNetwork(engine, id, AbortSignal.timeout(limitMs))),
+    ...leftovers.networks.map((id) => removeNetwork(engine, id)),
     ...leftovers.volumes.map((name) => removeVolume(docker.getVolume(name))),
   ]);
   if (faults.length > 0) throw engineError(engine, 'remove what a build left', faults[0]);
@@ -38,13 +39,15 @@ export async function findLeftovers(
   runnerId: string,
   liveBuildIds: ReadonlySet<number>,
 ): Promise<Leftovers> {
-  const filters = { label: [`hearth.runner=${runnerId}`, 'hearth.build'] };
+  const ours = `hearth.runner=${runnerId}`;
+  const filters = { label: [ours, 'hearth.build'] };
+  const networkFilters = { label: [ours, 'hearth.role=network'] };
   const { docker } = engine;
   const abortSignal = AbortSignal.timeout(limitMs);
   const [containers, networks, { Volumes: volumes }] = await engineCall(engine, 'list what builds left', () =>
     Promise.all([
       docker.listContainers({ all: true, filters, abortSignal }),
-      docker.listNetworks({ filters, abortSignal }),
+      docker.listNetworks({ filters: networkFilters, abortSignal }),
       docker.listVolumes({ filters, abortSignal }),
     ]),
   );
@@ -53,7 +56,7 @@ export async function findLeftovers(
     !liveBuildIds.has(Number(object.Labels?.['hearth.build']));
   return {
     containers: containers.filter(isLeft).map((container) => container.Id),
-    networks: networks.filter(isLeft).map((network) => network.Id),
+    networks: networks.map((network) => network.Name).filter((name) => !isHeld(name)),
     volumes: (volumes ?? []).filter(isLeft).map((volume) => volume.Name),
   };
 }

@@ -14,29 +14,16 @@ export interface BuildScope {
   projectDir: string;
   /** Holds `/builds`. Unique, so that no leftover of a crashed build is ever taken for it. */
   volumeName: string;
-  /** Holds the scripts, with all variables, so services do not get it. */
-  scriptVolumeName: string;
-  /** Unique too: the network of a crashed build must not be in the way. */
-  networkName: string;
 }
 
 /** Mount point of the volume of a build. */
 export const buildsDir = '/builds';
 
-/** Mount point of the scripts. Lies outside of the project directory, where the job might archive it. */
-export const scriptDir = '/hearth';
-
-type OwnNames = 'projectDir' | 'volumeName' | 'scriptVolumeName' | 'networkName';
-
-export function buildScope(parts: Omit<BuildScope, OwnNames>): BuildScope {
-  const suffix = randomBytes(4).toString('hex');
-  const nameOf = (role: string) => `${objectName(parts.request.slotName, role)}-${suffix}`;
+export function buildScope(parts: Omit<BuildScope, 'projectDir' | 'volumeName'>): BuildScope {
   return {
     ...parts,
     projectDir: projectDirOf(parts.request.build),
-    volumeName: nameOf('builds'),
-    scriptVolumeName: nameOf('scripts'),
-    networkName: nameOf('network'),
+    volumeName: `${objectName(parts.request.slotName, 'builds')}-${randomBytes(4).toString('hex')}`,
   };
 }
 

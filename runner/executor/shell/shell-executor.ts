@@ -25,6 +25,7 @@ export function createShellExecutor(options: ShellOptions): Executor {
     prepare: (request) => prepare(request, options),
     // What it needs is looked for anew by every build.
     assertUsable: async () => {},
+    close: async () => {},
     async removeLeftovers(liveBuildIds) {
       const start = `${markName}=${options.label}/`;
       const isLeft = (entry: string) =>
