@@ -15,6 +15,9 @@ import { Trace } from './trace.ts';
 import { errorLine, noticeLine } from './trace-text.ts';
 import { expandOptions, resolveVariables, runnerVariables } from './variables.ts';
 
+/** Milliseconds that the clean-up waits for the report. */
+const reportHead = 2000;
+
 /**
  * Runs one build to its end and reports it. Whatever happens, what was made for it is removed, but for a report
  * that the server did not take.
@@ -119,19 +122,21 @@ async function keepFiles(job: Job, input: steps.ArchiveInput, outcome: Outcome):
 }
 
 /**
- * Reports and cleans up side by side: neither has to wait for a server or an engine that is away.
+ * Reports, then cleans up; neither waits long for a server or an engine that is away.
  *
  * @returns whether the server has taken the report.
  */
 async function end(run: Run, outcome: Outcome): Promise<boolean> {
+  const reported = report(run.job, outcome);
+  // Whoever waits for the result need not wait for the clean-up, nor this for a server that is away.
+  const head = sleep(reportHead, undefined, { ref: false });
+  await Promise.race([reported.catch(() => undefined), head]);
   const { log, build, onUncleaned } = run.job.request;
-  const cleaned = run.environment?.cleanUp().catch((error: Error) => {
+  await run.environment?.cleanUp().catch((error: Error) => {
     onUncleaned?.();
     log.warn({ build: build.id, reason: error.message }, 'clean-up failed');
   });
-  const isReported = await report(run.job, outcome);
-  await cleaned;
-  return isReported;
+  return reported;
 }
 
 async function report(job: Job, outcome: Outcome): Promise<boolean> {
