@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import type { Identity } from './environment.ts';
-import { GitError } from './errors.ts';
+import { GitError, GitProtocolError } from './errors.ts';
 import { flushPkt, pktLine } from './pkt-line.ts';
 import { decodeBody, feedGit } from './request-body.ts';
 import { type GitEnd, type GitProcess, spawnGit } from './run-git.ts';
@@ -73,7 +74,7 @@ export interface UploadPackRequest {
 
 /**
  * Answers a fetch. Complaints of git reach the client inside the stream; the stream fails only when git died
- * or said nothing at all.
+ * or said nothing at all, with a GitProtocolError when that was because of the request.
  */
 export function uploadPack(request: UploadPackRequest): Readable {
   const { dir, signal } = request;
@@ -81,13 +82,40 @@ export function uploadPack(request: UploadPackRequest): Readable {
   const git = spawnGit({ args: ['upload-pack', '--stateless-rpc', '--strict', dir], protocol });
   killOnAbort(git, signal);
   const limit = request.requestLimit ?? uploadRequestLimit;
-  feedGit(decodeBody(request.body, { gzip: request.gzip, limit }), git);
+  const body = decodeBody(request.body, { gzip: request.gzip, limit });
+  feedGit(body, git);
   const stall = setTimeout(() => git.kill(), request.stallMs ?? uploadStallMs);
   void git.ended.then(() => clearTimeout(stall));
-  return toReadable(
-    outputOf(git, `send a pack of ${dir}`, () => stall.refresh()),
-    git,
-  );
+  const output = outputOf(git, `send a pack of ${dir}`, () => stall.refresh());
+  return toReadable(blamingRequest(output, body), git);
+}
+
+/** What git says when it cannot make sense of a request, before it says anything to the client. */
+const senseless =
+  /protocol error|hung up unexpectedly|unknown capability|no command requested|expected flush|unexpected line/;
+
+async function* blamingRequest(output: AsyncGenerator<Buffer>, body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* output;
+  } catch (error) {
+    if (body.errored instanceof GitProtocolError) throw body.errored;
+    if (!(error instanceof GitError) || error.exitCode !== 128 || !senseless.test(error.stderr)) throw error;
+    throw new GitProtocolError('a request that git cannot make sense of', { cause: error });
+  }
+}
+
+/**
+ * Waits for the first bytes of an answer: one that fails before them can still become another. When the client
+ * has gone meanwhile it is an empty one, which nobody reads.
+ */
+export async function begun(answer: Readable, signal: AbortSignal): Promise<Readable> {
+  try {
+    await once(answer, 'readable');
+    return answer;
+  } catch (error) {
+    if (signal.aborted) return Readable.from([]);
+    throw error;
+  }
 }
 
 export interface ReceivePackRequest {

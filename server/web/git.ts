@@ -12,6 +12,7 @@ import { decodeBody } from '../git/request-body.ts';
 import type { GitEnd } from '../git/run-git.ts';
 import {
   advertiseRefs,
+  begun,
   type GitService,
   receivePack,
   smartHttpHeaders,
@@ -74,13 +75,14 @@ async function infoRefs(work: Work, ctx: Context): Promise<void> {
 async function fetchPack(work: Work, ctx: Context): Promise<void> {
   const signal = clientGone(ctx);
   const { project } = await accessOf(work, ctx, 'read');
-  ctx.body = uploadPack({
+  const answer = uploadPack({
     dir: repositoryOf(work, project),
     body: ctx.req,
     protocol: protocolOf(ctx),
     gzip: isGzipped(ctx),
     signal,
   });
+  ctx.body = await begun(answer, signal);
   setHeaders(ctx, 'git-upload-pack');
 }
 

@@ -97,10 +97,12 @@ test('a gzip bomb is cut off at the limit', async (t) => {
   await t.throwsAsync(buffer(body), { instanceOf: GitProtocolError });
 });
 
-test('a gzipped request that is broken fails the answer', async (t) => {
+test('a request that is broken fails the answer, and is told apart from faults of the server', async (t) => {
   const { dir } = await bench.filled();
   const body = Readable.from([gzipSync('0000').subarray(0, 12)]);
-  await t.throwsAsync(buffer(uploadPack({ dir, body, gzip: true })), { instanceOf: GitError });
+  await t.throwsAsync(buffer(uploadPack({ dir, body, gzip: true })), { instanceOf: GitProtocolError });
+  const nonsense = Readable.from([Buffer.from('hello')]);
+  await t.throwsAsync(buffer(uploadPack({ dir, body: nonsense })), { instanceOf: GitProtocolError });
 });
 
 test('a repository that is not there is an error before any byte is sent', async (t) => {
