@@ -1,6 +1,7 @@
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { finishBuild } from './finish-build.ts';
+import { addServerLine } from './trace.ts';
 import { tellRunner } from './update-runner.ts';
 
 /** Removes a runner. What it was running is failed at once: nobody could report its end any more. */
@@ -13,13 +14,14 @@ export async function deleteRunner(work: Work, runnerId: number): Promise<void> 
     [runnerId],
   );
   for (const build of running) {
-    await finishBuild(work, {
+    const isEnded = await finishBuild(work, {
       buildId: build.id,
       pipelineId: build.pipeline_id,
       status: 'failed',
       from: ['running'],
       failureReason: 'runner_system_failure',
     });
+    if (isEnded) await addServerLine(work, build.id, 'ERROR: Job failed: its runner was removed');
   }
   await sql(work.em, 'delete from runners where id = $1', [runnerId]);
   await tellRunner(work, runnerId);

@@ -22,8 +22,19 @@ export interface BuildEnd {
  * @returns false, with nothing changed, when the build has left the expected states in the meantime.
  */
 export async function finishBuild(work: Work, end: BuildEnd): Promise<boolean> {
+  await lockPipeline(work.em, end.pipelineId);
+  const ended = await closeBuild(work, end);
+  if (ended) await progressPipeline(work, end.pipelineId, ended.userId);
+  return ended !== null;
+}
+
+/**
+ * Ends a build and starts nothing. The caller holds the lock of the pipeline, and brings its state up to date.
+ *
+ * @returns null, with nothing changed, when the build has left the expected states in the meantime.
+ */
+export async function closeBuild(work: Work, end: BuildEnd): Promise<{ userId: number | null } | null> {
   const { em } = work;
-  await lockPipeline(em, end.pipelineId);
   // Before the build's own row: a claim takes its locks in this order.
   await sqlOne(em, 'delete from pending_builds where build_id = $1', [end.buildId]);
   const ended = await sqlOne<{ user_id: number | null; has_coverage: boolean }>(
@@ -34,7 +45,7 @@ export async function finishBuild(work: Work, end: BuildEnd): Promise<boolean> {
          (select p.build_coverage_regex from projects p where p.id = project_id)) is not null as has_coverage`,
     [end.buildId, end.status, end.from, end.failureReason ?? null],
   );
-  if (!ended) return false;
+  if (!ended) return null;
   await work.queue.add(
     em,
     'archive_trace',
@@ -42,6 +53,5 @@ export async function finishBuild(work: Work, end: BuildEnd): Promise<boolean> {
     { delaySeconds: traceGraceSeconds, key: `archive_trace:${end.buildId}` },
   );
   if (ended.has_coverage) await work.queue.add(em, 'measure_coverage', { buildId: end.buildId });
-  await progressPipeline(work, end.pipelineId, ended.user_id);
-  return true;
+  return { userId: ended.user_id };
 }

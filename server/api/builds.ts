@@ -1,9 +1,5 @@
 import { buildStatuses } from '../../shared/build-status.ts';
-import { cancelBuild } from '../actions/cancel-build.ts';
-import { eraseBuild } from '../actions/erase-build.ts';
-import { keepArtifacts } from '../actions/expire-artifacts.ts';
 import { openTrace } from '../actions/open-trace.ts';
-import { retryBuild } from '../actions/retry-build.ts';
 import { AppError, badRequest, nothingHere } from '../errors.ts';
 import { onBuild, onProject } from '../http/access.ts';
 import { bytes, StreamAnswer } from '../http/answers.ts';
@@ -11,10 +7,10 @@ import { openArtifacts } from '../http/artifacts-answer.ts';
 import { readRangeStart } from '../http/byte-range.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
-import { optional, pathId, pathText, words } from '../http/params.ts';
-import { BuildJson, ErasedBuildJson, presentBuild, presentErasedBuild } from '../present/build.ts';
+import { optional, pathId, pathText, text, words } from '../http/params.ts';
+import { BuildJson, presentBuild } from '../present/build.ts';
 import { type BuildRow, findBuild } from '../queries/build-row.ts';
-import { listBuilds } from '../queries/builds.ts';
+import { findArtifactsBuild, listBuilds } from '../queries/builds.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 
@@ -75,6 +71,20 @@ const artifacts = endpoint({
   },
 });
 
+const artifactsOfRef = endpoint({
+  method: 'GET',
+  path: '/projects/:id/builds/artifacts/*ref/download',
+  summary: 'The artifacts file of a job in the newest successful pipeline of a branch or tag',
+  access: onProject('read_build'),
+  params: { ref: pathText(), job: text() },
+  returns: bytes('application/octet-stream'),
+  async run({ project, params, work }) {
+    const build = await findArtifactsBuild(work.em, { projectId: project.id, ...params });
+    if (!build) throw nothingHere();
+    return openArtifacts(work, build);
+  },
+});
+
 const trace = endpoint({
   method: 'GET',
   path: '/projects/:id/builds/:build_id/trace',
@@ -87,63 +97,10 @@ const trace = endpoint({
   },
 });
 
-const cancel = endpoint({
-  method: 'POST',
-  path: '/projects/:id/builds/:build_id/cancel',
-  summary: 'Cancels a pending or running build',
-  access: onBuild('update_build'),
-  params: { build_id: pathId() },
-  returns: BuildJson,
-  async run({ project, build, work }) {
-    await cancelBuild(work, build);
-    return presentBuild(await requireBuild(work, project.id, build.id), work.origin);
-  },
-});
+export const endpoints: Endpoint[] = [list, listOfCommit, get, artifacts, artifactsOfRef, trace];
 
-const retry = endpoint({
-  method: 'POST',
-  path: '/projects/:id/builds/:build_id/retry',
-  summary: 'Runs the job of a finished build again, as a new build',
-  access: onBuild('update_build'),
-  params: { build_id: pathId() },
-  returns: BuildJson,
-  async run({ viewer, project, build, work }) {
-    const id = await retryBuild(work, build, viewer.id);
-    return presentBuild(await requireBuild(work, project.id, id), work.origin);
-  },
-});
-
-const erase = endpoint({
-  method: 'POST',
-  path: '/projects/:id/builds/:build_id/erase',
-  summary: 'Removes trace and artifacts of a finished build',
-  access: onBuild('update_build'),
-  params: { build_id: pathId() },
-  returns: ErasedBuildJson,
-  async run({ viewer, project, build, work }) {
-    await eraseBuild(work, build, viewer.id);
-    return presentErasedBuild(await requireBuild(work, project.id, build.id), work.origin);
-  },
-});
-
-const keep = endpoint({
-  method: 'POST',
-  path: '/projects/:id/builds/:build_id/artifacts/keep',
-  summary: 'Keeps the artifacts of a build for good',
-  access: onBuild('update_build'),
-  params: { build_id: pathId() },
-  status: 200,
-  returns: BuildJson,
-  async run({ build, work }) {
-    if (build.artifacts_key === null) throw nothingHere();
-    await keepArtifacts(work, build.id);
-    return presentBuild(build, work.origin);
-  },
-});
-
-export const endpoints: Endpoint[] = [list, listOfCommit, get, artifacts, trace, cancel, retry, erase, keep];
-
-async function requireBuild(work: Work, projectId: number, id: number): Promise<BuildRow> {
+/** @throws AppError 404 when the project has no such build. */
+export async function requireBuild(work: Work, projectId: number, id: number): Promise<BuildRow> {
   const build = await findBuild(work.em, projectId, id);
   if (!build) throw nothingHere();
   return build;

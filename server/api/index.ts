@@ -1,5 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as pipelines from './pipelines.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
@@ -14,6 +16,8 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...users.endpoints,
   ...projects.endpoints,
   ...builds.endpoints,
+  ...buildActions.endpoints,
+  ...pipelines.endpoints,
   ...statuses.endpoints,
   ...runners.endpoints,
   ...variables.endpoints,

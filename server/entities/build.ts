@@ -2,7 +2,6 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { createdAt, flag, timestamp } from './columns.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
 import { Project } from './project.ts';
-import { Runner } from './runner.ts';
 import { User } from './user.ts';
 
 export const Build = defineEntity({
@@ -14,7 +13,8 @@ export const Build = defineEntity({
     pipeline: () => p.manyToOne(Pipeline).deleteRule('cascade'),
     job: () => p.manyToOne(PipelineJob).deleteRule('cascade').index('builds_job_id_index'),
     user: () => p.manyToOne(User).nullable().deleteRule('set null'),
-    runner: () => p.manyToOne(Runner).nullable().deleteRule('set null'),
+    /** Who runs or ran it. No foreign key: with one, removing a runner would change every build it ever had. */
+    runnerId: p.integer().nullable(),
     name: p.text(),
     stage: p.text(),
     stageIdx: p.integer(),

@@ -71,6 +71,12 @@ export const PipelineJob = defineEntity({
     /** Set while the job waits to be started by hand: the id that its build will have. */
     plannedBuildId: p.integer().nullable(),
   },
+  indexes: [
+    {
+      name: 'pipeline_jobs_planned_build_id_key',
+      expression: `create unique index "pipeline_jobs_planned_build_id_key" on "pipeline_jobs" ("planned_build_id") where "planned_build_id" is not null`,
+    },
+  ],
   uniques: [{ name: 'pipeline_jobs_pipeline_id_position_key', properties: ['pipeline', 'position'] }],
 });
 export type PipelineJob = InferEntity<typeof PipelineJob>;

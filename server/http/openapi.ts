@@ -13,7 +13,7 @@ const ErrorJson = z.object({ message: z.union([z.string(), z.record(z.string(), 
 function openApiDocument(endpoints: readonly Endpoint[], url: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const declared of endpoints) {
-    const path = declared.path.replace(/:(\w+)/g, '{$1}');
+    const path = declared.path.replace(/[:*](\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [declared.method.toLowerCase()]: operation(declared) };
   }
   return createDocument({
@@ -62,7 +62,7 @@ function operation(declared: Endpoint): ZodOpenApiOperationObject {
 }
 
 function requestParams(declared: Endpoint): NonNullable<ZodOpenApiOperationObject['requestParams']> {
-  const names = [...declared.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
+  const names = [...declared.path.matchAll(/[:*](\w+)/g)].map((match) => match[1] ?? '');
   const path: Record<string, z.ZodType> = {};
   for (const name of names) path[name] = declared.params?.[name]?.schema ?? z.string();
   const query: Record<string, z.ZodType> = {};
@@ -79,7 +79,7 @@ function bodyShape(declared: Endpoint): z.ZodType | null {
 }
 
 function shapeOf(declared: Endpoint): Record<string, z.ZodType> {
-  const inPath = new Set([...declared.path.matchAll(/:(\w+)/g)].map((match) => match[1]));
+  const inPath = new Set([...declared.path.matchAll(/[:*](\w+)/g)].map((match) => match[1]));
   const shape: Record<string, z.ZodType> = {};
   for (const [name, param] of Object.entries(declared.params ?? {})) {
     if (!inPath.has(name)) shape[name] = param.required ? param.schema : param.schema.optional();

@@ -92,7 +92,7 @@ function presentVariables({ row, token, origin, secrets }: PayloadParts): BuildV
     },
     pipeline: {
       id: row.pipeline_id,
-      iid: null,
+      iid: row.pipeline_iid,
       source: row.source as 'push' | 'trigger' | 'api',
       createdAt: row.pipeline_created_at.toISOString(),
     },
@@ -113,7 +113,8 @@ function presentVariables({ row, token, origin, secrets }: PayloadParts): BuildV
       repoUrl: repoUrl(row, { token, origin }),
       image: job.image,
       environment: job.environment,
-      manual: false,
+      // Nothing else makes builds of such jobs.
+      manual: job.when === 'manual',
       startedAt: row.started_at.toISOString(),
       timeout: row.build_timeout,
     },

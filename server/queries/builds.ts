@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuildStatus } from '../../shared/build-status.ts';
-import { buildColumns, buildTables } from './build-row.ts';
+import { sqlOne } from '../sql.ts';
+import { type BuildRow, buildColumns, buildTables } from './build-row.ts';
 import type { ListQuery } from './list-query.ts';
 
 export interface BuildFilter {
@@ -29,4 +31,18 @@ export function listBuilds({ projectId, statuses, sha }: BuildFilter): ListQuery
     values,
     countFrom: `builds b where ${where}`,
   };
+}
+
+/** The build of a job in the newest successful pipeline of a ref, if it has succeeded. */
+export async function findArtifactsBuild(
+  em: EntityManager,
+  { projectId, ref, job }: { projectId: number; ref: string; job: string },
+): Promise<BuildRow | null> {
+  return sqlOne<BuildRow>(
+    em,
+    `select ${buildColumns} from ${buildTables}
+     where b.pipeline_id = (select id from pipelines where project_id = $1 and ref = $2 and status = 'success'
+       order by id desc limit 1) and b.name = $3 and b.latest and b.status = 'success'`,
+    [projectId, ref, job],
+  );
 }

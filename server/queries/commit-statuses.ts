@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuildStatus } from '../../shared/build-status.ts';
 import { sqlOne } from '../sql.ts';
 import type { ListQuery } from './list-query.ts';
+import { summaryJson, type UserSummaryRow } from './user-summary.ts';
 
 /** A status of a commit: that of a build, or one that a service outside has posted. */
 export interface CommitStatusRow {
@@ -13,14 +14,7 @@ export interface CommitStatusRow {
   description: string | null;
   target_url: string | null;
   allow_failure: boolean;
-  author: {
-    id: number;
-    username: string;
-    name: string;
-    state: string;
-    email: string;
-    avatar: string | null;
-  } | null;
+  author: UserSummaryRow | null;
   created_at: Date;
   started_at: Date | null;
   finished_at: Date | null;
@@ -28,8 +22,7 @@ export interface CommitStatusRow {
 
 const columns = `s.id, s.sha, s.ref, s.status, s.name, s.description, s.target_url, s.allow_failure, s.created_at,
   s.started_at, s.finished_at,
-  case when u.id is not null then json_build_object('id', u.id, 'username', u.username, 'name', u.name,
-    'state', u.state, 'email', u.email, 'avatar', u.avatar) end as author`;
+  ${summaryJson} as author`;
 
 const external = `select e.id, pl.sha, e.ref, e.status, e.name, e.description, e.target_url,
     false as allow_failure, e.created_at, e.started_at, e.finished_at, e.user_id, e.latest, 'external' as stage,

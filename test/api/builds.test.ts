@@ -272,6 +272,40 @@ test('artifacts that are not there: never were, past their date, or lost', async
   t.is(answer.status, 200);
 });
 
+test('artifacts of a ref: of the job in its newest successful pipeline', async (t) => {
+  const { make, call, services } = holder.app;
+  const project = await make.project();
+  const built = async (content: string, status: 'success' | 'failed', ref = 'feature/x', name = 'pack') => {
+    const key = `artifacts/by-ref/${content}`;
+    await services.storage.put(key, Readable.from([Buffer.from(content)]));
+    const columns = { artifacts_key: key, artifacts_filename: `${content}.zip`, artifacts_size: 1 };
+    const build = await make.build(project, { status, ref, job: { name }, columns });
+    await holder.app.rows('update pipelines set status = $2 where id = $1', [build.pipelineId, status]);
+  };
+  await built('older', 'success');
+  await built('newer', 'success');
+  await built('broken', 'failed');
+  await built('elsewhere', 'success', 'feature');
+  await built('other-job', 'success', 'other', 'check');
+  const get = (ref: string, query = '?job=pack') =>
+    call('GET', pathOf(project, `/artifacts/${ref}/download${query}`), { as: project.owner.token });
+  for (const ref of ['feature/x', 'feature%2Fx']) {
+    const answer = await get(ref);
+    t.is(answer.status, 200, ref);
+    t.is(answer.body, 'newer');
+    t.is(answer.headers.get('content-disposition'), 'attachment; filename="newer.zip"');
+  }
+  t.is((await get('feature')).body, 'elsewhere');
+  for (const ref of ['master', 'other', 'feature/x/y']) {
+    const answer = await get(ref);
+    t.is(answer.status, 404, ref);
+    t.deepEqual(answer.body as unknown, { message: '404 Not Found' });
+  }
+  const missing = await get('feature', '');
+  t.is(missing.status, 400);
+  t.deepEqual(missing.body as unknown, { message: '400 (Bad request) "job" not given' });
+});
+
 test('builds of a commit: of all its pipelines, found by the full hash alone', async (t) => {
   const { make, call, services } = holder.app;
   const project = await make.project();

@@ -30,6 +30,9 @@ const makers: Record<string, Maker> = {
     const path = `/api/v3/projects/${project.id}/triggers`;
     return (await app.call<{ token: string }>('POST', path, { as: rootToken })).body.token;
   },
+  'pipelines/:pipeline_id': async ({ world, project }) =>
+    (await world.build(project, { status: 'success' })).pipelineId,
+  'artifacts/*ref': () => 'feature/new',
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };
@@ -60,9 +63,9 @@ async function fillPath(scene: Scene, path: string): Promise<string> {
   for (const [index, part] of parts.entries()) {
     const place = `${parts[index - 1]}/${part}`;
     const make = makers[place];
-    if (part.startsWith(':') && !make)
-      throw new Error(`${scene.name}: add to \`makers\` what ${place} may name`);
-    filled.push(make && part.startsWith(':') ? await make(scene) : part);
+    const isNamed = /^[:*]/.test(part);
+    if (isNamed && !make) throw new Error(`${scene.name}: add to \`makers\` what ${place} may name`);
+    filled.push(make && isNamed ? await make(scene) : part);
   }
   return filled.join('/');
 }

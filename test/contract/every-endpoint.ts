@@ -25,5 +25,5 @@ function served(endpoint: Endpoint, shown: string, prefix: string): ServedEndpoi
 
 /** The same for endpoints that differ in the names of their path parameters only. */
 export function shapeOf(name: string): string {
-  return name.replace(/:\w+/g, ':');
+  return name.replace(/[:*]\w+/g, ':');
 }

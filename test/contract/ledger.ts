@@ -223,6 +223,12 @@ export const ledger = {
 export const beyond: Record<string, Entry> = {
   'GET /projects/:id/builds/:build_id/trace': done,
   'POST /projects/:id/builds/:build_id/artifacts/keep': done,
+  'GET /projects/:id/builds/artifacts/*ref/download': done,
+  'POST /projects/:id/builds/:build_id/play': done,
+  'GET /projects/:id/pipelines': done,
+  'GET /projects/:id/pipelines/:pipeline_id': done,
+  'POST /projects/:id/pipelines/:pipeline_id/retry': done,
+  'POST /projects/:id/pipelines/:pipeline_id/cancel': done,
   'POST /projects/:id/trigger/builds': done,
   'POST /ci/api/v1/projects/:id/refs/:ref/trigger': done,
   'POST /ci/api/v1/runners/register': done,

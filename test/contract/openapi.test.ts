@@ -157,11 +157,11 @@ test('references are followed', (t) => {
 });
 
 function template({ path }: Endpoint): string {
-  return path.replace(/:(\w+)/g, '{$1}');
+  return path.replace(/[:*](\w+)/g, '{$1}');
 }
 
 function pathNames({ path }: Endpoint): string[] {
-  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
+  return [...path.matchAll(/[:*](\w+)/g)].map((match) => match[1] ?? '');
 }
 
 function statusOf(declared: Endpoint): string {

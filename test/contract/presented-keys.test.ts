@@ -45,6 +45,14 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const { project, id } = await fullBuild(holder.app);
     return [await body('POST', `/api/v3/projects/${project.id}/builds/${id}/erase`, { as: rootToken })];
   },
+  async 'GET /projects/:id/pipelines/:pipeline_id'() {
+    const { project, pipelineId } = await fullBuild(holder.app);
+    await holder.app.rows('update pipelines set user_id = $2 where id = $1', [pipelineId, project.owner.id]);
+    await holder.app.rows('update pipeline_jobs set planned_build_id = 1000000 + id where pipeline_id = $1', [
+      pipelineId,
+    ]);
+    return [await body('GET', `/api/v3/projects/${project.id}/pipelines/${pipelineId}`, { as: rootToken })];
+  },
   async 'POST /projects/:id/statuses/:sha'() {
     const project = await holder.app.make.project();
     const path = `/api/v3/projects/${project.id}/statuses/${await looseCommit(holder.app, project)}`;

@@ -99,6 +99,7 @@ test('a build of a branch has every predefined variable, under the old and the n
     ...both('CI_BUILD_REPO', 'CI_REPOSITORY_URL', repo),
     ...both('CI_BUILD_TOKEN', 'CI_JOB_TOKEN', build.token),
     CI_PIPELINE_ID: String(pipeline?.id),
+    CI_PIPELINE_IID: '1',
     CI_PIPELINE_SOURCE: 'push',
     CI_PIPELINE_URL: `${web}/pipelines/${pipeline?.id}`,
     CI_PIPELINE_CREATED_AT: pipeline?.created_at.toISOString() ?? '',

@@ -1,84 +1,9 @@
 import test from 'ava';
-import { type TestApp, withApp } from '../support/app.ts';
-import { cloneUrl, type WorkTree, withWorkTrees } from '../support/git.ts';
-import type { MadeProject } from '../support/make.ts';
+import { cloneUrl } from '../support/git.ts';
+import { withScenes } from '../support/pipeline-scene.ts';
 import { PlayedRunner } from '../support/played-runner.ts';
 
-const holder = withApp();
-const trees = withWorkTrees();
-
-interface BuildJson {
-  id: number;
-  name: string;
-  stage: string;
-  status: string;
-  commit: { id: string };
-}
-
-/** A project with one runner of its own, to which files are pushed. */
-class Scene {
-  readonly app: TestApp;
-  readonly project: MadeProject;
-  readonly tree: WorkTree;
-  readonly runner: PlayedRunner;
-
-  constructor(parts: { app: TestApp; project: MadeProject; tree: WorkTree; runner: PlayedRunner }) {
-    this.app = parts.app;
-    this.project = parts.project;
-    this.tree = parts.tree;
-    this.runner = parts.runner;
-  }
-
-  get url(): string {
-    return cloneUrl(this.app, this.project, { password: this.project.owner.token });
-  }
-
-  async push(
-    ciFile: string,
-    { message, to = 'master' }: { message?: string; to?: string } = {},
-  ): Promise<string> {
-    const sha = await this.tree.commit({ '.gitlab-ci.yml': ciFile }, message);
-    await this.tree.git('push', '--quiet', this.url, `HEAD:${to}`);
-    return sha;
-  }
-
-  /** Oldest first. */
-  async builds(): Promise<BuildJson[]> {
-    const path = `/api/v3/projects/${this.project.id}/builds?per_page=100`;
-    const { body } = await this.app.call<BuildJson[]>('GET', path, { as: this.project.owner.token });
-    return body.reverse();
-  }
-
-  /** `name: status` of every build, oldest first. */
-  async states(): Promise<string[]> {
-    return (await this.builds()).map(({ name, status }) => `${name}: ${status}`);
-  }
-
-  /** States of the pipelines, oldest first. */
-  async pipelines(): Promise<string[]> {
-    const rows = await this.app.rows<{ status: string }>(
-      'select status from pipelines where project_id = $1 order by id',
-      [this.project.id],
-    );
-    return rows.map(({ status }) => status);
-  }
-
-  /** Cancels or retries the newest build of a name, as the owner. */
-  async act(verb: 'cancel' | 'retry', name: string): Promise<BuildJson> {
-    const build = (await this.builds()).findLast((candidate) => candidate.name === name);
-    const path = `/api/v3/projects/${this.project.id}/builds/${build?.id}/${verb}`;
-    const answer = await this.app.call<BuildJson>('POST', path, { as: this.project.owner.token });
-    if (answer.status !== 201) throw new Error(`${verb} ${name}: ${answer.status}`);
-    return answer.body;
-  }
-}
-
-async function scene(): Promise<Scene> {
-  const { app } = holder;
-  const project = await app.make.project();
-  const runner = new PlayedRunner(app, await app.make.runner({ projects: [project] }));
-  return new Scene({ app, project, runner, tree: await trees.fresh() });
-}
+const { scene, trees } = withScenes();
 
 const line = `
 compile: {stage: build, script: make}
