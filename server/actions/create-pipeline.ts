@@ -32,7 +32,7 @@ export interface PipelineRequest {
 
 /** Why a pipeline starts. A push starts at most one per ref; every call of a trigger a new one. */
 export type PipelineCause =
-  | { kind: 'push'; pushId: number }
+  | { kind: 'push'; pushId: number; skipCi: boolean }
   | { kind: 'trigger'; triggerId: number; variables: Record<string, string> | null };
 
 interface Plan {
@@ -84,8 +84,9 @@ async function makePlan(
 ): Promise<Plan | null> {
   const file = await readConfig(work, dir, request.sha);
   if (file === null) return null;
-  const isTriggered = request.cause.kind === 'trigger';
-  if (!isTriggered && skipMarker(commit.message)) return plan({ status: 'skipped' });
+  const { cause } = request;
+  const isTriggered = cause.kind === 'trigger';
+  if (!isTriggered && (cause.skipCi || skipMarker(commit.message))) return plan({ status: 'skipped' });
   if (file === 'too large') return failed(`${configFile} is larger than ${configLimit} bytes`);
   const parsed = parseCiConfig(file.text);
   const yamlWarnings = listProblems(parsed.warnings);

@@ -12,7 +12,7 @@ import { createPipeline } from './create-pipeline.ts';
 import { writePushEvent } from './write-push-event.ts';
 
 /** Refs of one push that get a pipeline; a push of a whole old repository must not start thousands. */
-const pipelinesPerPush = 20;
+export const pipelinesPerPush = 20;
 /** No push lasts so long: what has not happened by then will not happen. */
 const abandonedAfterSeconds = 2 * 3600;
 /** Git holds the lock of a ref for moments, but one that moves thousands of refs at once holds all of theirs. */
@@ -45,12 +45,13 @@ export function pushIdentity(pushId: number): { name: string; email: string } {
  * in one transaction, and each at most once, however often and wherever it is called.
  *
  * @param isOver git has ended; without it a ref that has not moved yet may still do so.
+ * @param onLeftOut hears how many refs got no pipeline because there were too many.
  * @returns false when something is left to be looked at later.
  */
 export async function settlePush(
   work: Work,
   pushId: number,
-  { isOver }: { isOver: boolean },
+  { isOver, onLeftOut }: { isOver: boolean; onLeftOut?: (refs: number) => void },
 ): Promise<boolean> {
   return inTransaction(work, async (inner) => {
     const push = await sqlOne<PushRow>(inner.em, findPush, [pushId]);
@@ -58,7 +59,8 @@ export async function settlePush(
     const dir = repositoryDir(work.repositoriesDir, push.project_id);
     if (!isOver && push.age_ms > lockMs) await clearLocks(inner, push, dir);
     const applied = await appliedChanges(push, dir);
-    await writeConsequences(inner, { push, dir, applied });
+    const leftOut = await writeConsequences(inner, { push, dir, applied });
+    if (leftOut > 0) onLeftOut?.(leftOut);
     const isAbandoned = push.age_ms > abandonedAfterSeconds * 1000;
     if (!isOver && applied.length < push.changes.length && !isAbandoned) return false;
     await sql(inner.em, 'delete from pushes where id = $1', [pushId]);
@@ -105,8 +107,9 @@ interface Consequences {
   applied: RefChange[];
 }
 
-async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<void> {
-  if (applied.length === 0) return;
+/** @returns how many refs got no pipeline because there were too many. */
+async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<number> {
+  if (applied.length === 0) return 0;
   await chooseDefaultBranch(work, { push, dir, applied });
   const makesRefs = applied.some((change) => change.oldSha === zeroSha);
   const { default_branch } = push;
@@ -119,11 +122,12 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
     pipelines += 1;
     if (pipelines <= pipelinesPerPush) await startPipeline(work, { push, dir, change });
   }
-  if (pipelines > pipelinesPerPush) {
-    const refs = pipelines - pipelinesPerPush;
+  const refs = Math.max(0, pipelines - pipelinesPerPush);
+  if (refs > 0) {
     work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
   await sql(work.em, 'update projects set last_activity_at = now() where id = $1', [push.project_id]);
+  return refs;
 }
 
 interface OneChange {
@@ -143,7 +147,7 @@ async function startPipeline(work: Work, { push, dir, change }: OneChange): Prom
     sha: target.sha,
     beforeSha: change.oldSha,
     userId: push.user_id,
-    cause: { kind: 'push', pushId: push.id },
+    cause: { kind: 'push', pushId: push.id, skipCi: change.skipCi === true },
   });
 }
 

@@ -8,6 +8,8 @@ export interface RefChange {
   ref: string;
   oldSha: string;
   newSha: string;
+  /** The pusher asked for no builds. */
+  skipCi?: true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { flushPkt, pktLine } from './pkt-line.ts';
 import type { PushCommand, PushHead } from './push-commands.ts';
+import { sideBand } from './push-messages.ts';
 
 /**
  * The answer to a push that never reaches git: every ref is refused for the given reason, one line each on
@@ -12,14 +13,5 @@ export function refusePush(head: PushHead, reason: (command: PushCommand) => str
   });
   const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, flushPkt]);
   if (!head.capabilities.includes('side-band-64k')) return report;
-  return Buffer.concat([...sideBand(report), flushPkt]);
-}
-
-function sideBand(report: Buffer): Buffer[] {
-  const size = 65_515;
-  const count = Math.ceil(report.length / size);
-  const band = Buffer.from([1]);
-  return Array.from({ length: count }, (_, index) =>
-    pktLine(Buffer.concat([band, report.subarray(index * size, (index + 1) * size)])),
-  );
+  return Buffer.concat([...sideBand(report, 'report'), flushPkt]);
 }

@@ -3,10 +3,12 @@ import { finished } from 'node:stream/promises';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { recordPush } from '../actions/record-push.ts';
-import { pushIdentity, settlePush } from '../actions/settle-push.ts';
+import { pipelinesPerPush, pushIdentity, settlePush } from '../actions/settle-push.ts';
+import { readPushOptions } from '../ci/push-options.ts';
 import { AppError, badRequest } from '../errors.ts';
 import { GitProtocolError } from '../git/errors.ts';
 import { type PushHead, readCommands } from '../git/push-commands.ts';
+import { withMessages } from '../git/push-messages.ts';
 import { refusePush } from '../git/refuse-push.ts';
 import { decodeBody } from '../git/request-body.ts';
 import type { GitEnd } from '../git/run-git.ts';
@@ -20,9 +22,11 @@ import {
 } from '../git/smart-http.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { originOf } from '../http/mount.ts';
+import { pipelinesOfPush } from '../queries/push-pipelines.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Services, Work } from '../services.ts';
 import { type GitAccess, type GitRight, gitAccess } from './git-access.ts';
+import { linesForPusher, type PushOutcome } from './push-notices.ts';
 import { refusalOf } from './push-rules.ts';
 
 /** Clone, fetch and push over HTTP: `/namespace/project.git/…`. */
@@ -115,13 +119,18 @@ interface PushParts {
   signal: AbortSignal;
 }
 
-/** Records the push, lets git do it, and ends the answer only when its consequences are written. */
+/**
+ * Records the push, lets git do it, and ends the answer only when its consequences are written: a client that sees
+ * the end sees the pipeline too.
+ */
 async function receive(
   work: Work,
   ctx: Context,
   { access, head, replay, signal }: PushParts,
 ): Promise<Readable> {
-  const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }));
+  const { skipCi, unknown } = readPushOptions(head.pushOptions);
+  const mark = skipCi ? { skipCi } : {};
+  const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha, ...mark }));
   const userId = access.viewer?.id ?? null;
   const isProbe = changes.length === 0;
   const pushId = isProbe ? 0 : await recordPush(work, { projectId: access.project.id, userId, changes });
@@ -132,33 +141,33 @@ async function receive(
     identity: pushIdentity(pushId),
     signal,
   });
-  const settled = isProbe ? done : done.then((end) => settle(work, pushId, end));
-  const answer = Readable.from(heldUntil(output, settled), { objectMode: false });
+  const settled = done.then((end) => (isProbe ? noOutcome : settle(work, pushId, end)));
+  const { capabilities } = head;
+  const messages = async () => linesForPusher({ ...(await settled), unknownOptions: unknown });
+  const answer = Readable.from(withMessages(output, { capabilities, messages }), { objectMode: false });
   // Also when nobody ever began to read it: git must not wait for somebody to take its report.
   answer.once('close', () => output.destroy());
   return answer;
 }
 
+const noOutcome: PushOutcome = { pipelines: [], leftOut: 0, pipelinesPerPush };
+
 /** A failure here is mended by the task that was queued with the push. */
-async function settle(work: Work, pushId: number, end: GitEnd): Promise<void> {
+async function settle(work: Work, pushId: number, end: GitEnd): Promise<PushOutcome> {
   // Ended by a signal, git leaves locks and packs behind: the push stays recorded until they are cleared away.
   const isClean = end.signal === null;
+  const outcome = { ...noOutcome };
+  const onLeftOut = (refs: number) => {
+    outcome.leftOut = refs;
+  };
   try {
-    await settlePush(work, pushId, { isOver: isClean });
+    await settlePush(work, pushId, { isOver: isClean, onLeftOut });
+    outcome.pipelines = await pipelinesOfPush(work.em, pushId);
+    return outcome;
   } catch (error) {
     work.log.error({ err: error, push: pushId }, 'a push could not be settled yet');
+    return noOutcome;
   }
-}
-
-/** Passes everything on but the last piece, which waits: a client that sees the end sees the pipeline too. */
-async function* heldUntil(output: Readable, settled: Promise<unknown>): AsyncGenerator<Buffer> {
-  let held: Buffer | null = null;
-  for await (const chunk of output as AsyncIterable<Buffer>) {
-    if (held) yield held;
-    held = chunk;
-  }
-  await settled;
-  if (held) yield held;
 }
 
 function protocolOf(ctx: Context): string | undefined {
