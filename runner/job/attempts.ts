@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffDelay } from '../../shared/retry.ts';
 import { ExecutorError } from '../executor/executor-error.ts';
+import { GitFault } from './git.ts';
 
 export interface Attempts {
   count: number;
@@ -9,16 +11,35 @@ export interface Attempts {
   onFailure(error: Error): Promise<void>;
 }
 
-/** Repeats a step that failed. What is the fault of the build itself, or a stop, ends it at once. */
+/** Milliseconds that a server may be away before a step gives up on it, and the longest pause between two tries. */
+const patience = 35 * 60_000;
+const longestPause = 60_000;
+
+/**
+ * Repeats a step that failed. What is the fault of the build itself, or a stop, ends it at once. A server that is
+ * away says nothing about the step: it is waited for, with pauses that grow.
+ */
 export async function withAttempts<T>(attempts: Attempts, action: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  const { count, pause, signal } = attempts;
+  let failures = 0;
+  let outage: { since: number; tries: number } | null = null;
+  for (;;) {
     try {
       return await action();
     } catch (error) {
-      attempts.signal.throwIfAborted();
-      if (attempt >= attempts.count || isUserFault(error)) throw error;
+      signal.throwIfAborted();
+      if (error instanceof GitFault && error.isOutage) {
+        outage ??= { since: Date.now(), tries: 0 };
+        outage.tries += 1;
+        if (Date.now() - outage.since >= patience) throw error;
+      } else {
+        outage = null;
+        failures += 1;
+        if (failures >= count || isUserFault(error)) throw error;
+      }
       await attempts.onFailure(error as Error);
-      await sleep(attempts.pause, undefined, { signal: attempts.signal });
+      const delay = outage ? backoffDelay(outage.tries, { first: pause, max: longestPause }) : pause;
+      await sleep(delay, undefined, { signal });
     }
   }
 }

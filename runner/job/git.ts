@@ -17,7 +17,18 @@ export interface GitResult {
 /** A git command that ended with another exit code than 0. */
 export class GitFault extends Error {
   override readonly name = 'GitFault';
+  /** The server of the repository is away as a whole. */
+  readonly isOutage: boolean;
+
+  constructor(command: string, { exitCode, stderr }: GitResult) {
+    super(`git ${command} failed (${exitCode}): ${stderr.trim()}`);
+    this.isOutage = outageWords.test(stderr);
+  }
 }
+
+/** What git says of a server that is not there, ends in the middle, or has a proxy say that it is away. */
+const outageWords =
+  /Failed to connect to|Could not resolve host|Empty reply from server|Connection reset by peer|Recv failure|unexpected disconnect|early EOF|returned error: (?:429|50[234])\b/;
 
 const maxStderr = 64 * 1024;
 
@@ -65,10 +76,17 @@ function killGroup(pid: number | undefined): void {
 /** @throws GitFault with what git said, when the exit code is not 0. */
 export async function runGit(args: string[], options: GitOptions): Promise<string> {
   const result = await tryGit(args, options);
-  if (result.exitCode !== 0) {
-    throw new GitFault(`git ${args[0]} failed (${result.exitCode}): ${result.stderr.trim()}`);
-  }
+  if (result.exitCode !== 0) throw new GitFault(args[0] ?? '', result);
   return result.stdout;
+}
+
+/** As `tryGit`, for commands that talk to a server. @throws GitFault when that is away. */
+export async function tryRemote(args: string[], options: GitOptions): Promise<GitResult> {
+  const result = await tryGit(args, options);
+  if (result.exitCode === 0) return result;
+  const fault = new GitFault(args[0] ?? '', result);
+  if (fault.isOutage) throw fault;
+  return result;
 }
 
 export interface CloneUrl {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { withAttempts } from '../../../runner/job/attempts.ts';
 import { fetchSources, listTracked } from '../../../runner/job/sources.ts';
 import { git, place } from '../../support/source-place.ts';
 
@@ -209,4 +210,33 @@ test('the paths in the commit are listed as they are', async (t) => {
   const sha = await origin.commit({ 'a b.txt': '', 'é/ü.txt': '' });
   await fetchSources(request(sha));
   t.deepEqual([...(await listTracked(request(sha)))].sort(), ['a b.txt', 'é/ü.txt']);
+});
+
+test('a server that is away is waited for; what it says when it is back counts, and the working copy stays', async (t) => {
+  const { origin, directory, request } = await place(t);
+  await fetchSources(request(await origin.commit({ 'a.txt': '1' })));
+  await writeFile(join(directory, '.git', 'mark'), '');
+  const answers = [503, 502, 403];
+  const server = createServer((_, response) => {
+    response.writeHead(answers.shift() ?? 403).end();
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const base = request('c'.repeat(40));
+  const build = { ...base.build, repo_url: `http://127.0.0.1:${port}/g/p.git` };
+  const marks: boolean[] = [];
+  const attempts = {
+    count: 1,
+    pause: 1,
+    signal: base.signal,
+    async onFailure() {
+      marks.push((await readdir(join(directory, '.git'))).includes('mark'));
+    },
+  };
+  await t.throwsAsync(
+    withAttempts(attempts, () => fetchSources({ ...base, build })),
+    { message: /403/ },
+  );
+  t.deepEqual(marks, [true, true]);
 });
