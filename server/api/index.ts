@@ -1,6 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as lint from './lint.ts';
 import * as pipelines from './pipelines.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
@@ -22,4 +23,5 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...runners.endpoints,
   ...variables.endpoints,
   ...triggers.endpoints,
+  ...lint.endpoints,
 ];

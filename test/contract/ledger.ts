@@ -230,6 +230,7 @@ export const beyond: Record<string, Entry> = {
   'POST /projects/:id/pipelines/:pipeline_id/retry': done,
   'POST /projects/:id/pipelines/:pipeline_id/cancel': done,
   'POST /projects/:id/trigger/builds': done,
+  'POST /ci/lint': done,
   'POST /ci/api/v1/projects/:id/refs/:ref/trigger': done,
   'POST /ci/api/v1/runners/register': done,
   'DELETE /ci/api/v1/runners/delete': done,

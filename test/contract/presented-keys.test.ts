@@ -67,6 +67,15 @@ const samples: Record<string, () => Promise<unknown[]>> = {
   async 'GET /projects/:id/triggers/:token'() {
     return [await makeTrigger(await holder.app.make.project())];
   },
+  async 'POST /ci/lint'() {
+    const content = `
+job:
+  script: make
+  artifacts: {name: a, untracked: true, paths: [a], when: always, expire_in: 1 day}
+  cache: {key: a, untracked: true, paths: [a]}
+`;
+    return [await body('POST', '/api/v3/ci/lint', { as: rootToken, form: { content } })];
+  },
   async 'POST /projects/:id/trigger/builds'() {
     const { id, form } = await triggerable();
     return [await body('POST', `/api/v3/projects/${id}/trigger/builds`, { form })];
