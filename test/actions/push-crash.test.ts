@@ -1,96 +1,14 @@
 import { readdir, utimes } from 'node:fs/promises';
-import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
-import pg from 'pg';
-import { pktLine } from '../../server/git/pkt-line.ts';
-import { zeroSha } from '../../server/git/ref-name.ts';
+import test from 'ava';
 import { listRefs, readRef } from '../../server/git/refs.ts';
-import { repositoryDir } from '../../server/git/repository-path.ts';
-import { withApp } from '../support/app.ts';
+import { incoming, withCrashingPushes } from '../support/crashing-push.ts';
 import { eventually } from '../support/eventually.ts';
-import { cloneUrl, gitWithInput, type WorkTree, withWorkTrees } from '../support/git.ts';
-import type { MadeProject } from '../support/make.ts';
-import { gitsOf, killGroup, type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { cloneUrl } from '../support/git.ts';
+import { gitsOf, signalGroup, startServerProcess } from '../support/server-process.ts';
 
-const holder = withApp({ poolSize: 3 });
-const trees = withWorkTrees();
-
-interface Scene {
-  project: MadeProject;
-  dir: string;
-  tree: WorkTree;
-  /** The commit that is pushed. */
-  sha: string;
-  server: ServerProcess;
-}
-
-/** A project with a master, a commit with a CI file that is to be pushed, and a server that is going to crash. */
-async function scene(t: ExecutionContext): Promise<Scene> {
-  const { app } = holder;
-  const project = await app.make.project();
-  const tree = await trees.fresh();
-  await tree.commit();
-  await tree.git('push', '--quiet', cloneUrl(app, project, { password: project.owner.token }), 'master');
-  const sha = await tree.commit({ '.gitlab-ci.yml': 'compile: {script: make}' });
-  const dir = repositoryDir(app.services.repositoriesDir, project.id);
-  return { project, dir, tree, sha, server: await startServerProcess(t, app) };
-}
-
-/** A push in pieces: the commands at once, the pack when it is asked for. */
-async function beginPush({
-  project,
-  tree,
-  sha,
-  server,
-}: Scene): Promise<{ socket: ClientRequest; pack: Buffer }> {
-  const socket = request(`${server.url}/${project.fullPath}.git/git-receive-pack`, {
-    method: 'POST',
-    auth: `x:${project.owner.token}`,
-  });
-  socket.on('error', () => undefined);
-  socket.on('response', (response) => response.on('error', () => undefined).resume());
-  const command = pktLine(`${zeroSha} ${sha} refs/heads/side\0report-status`);
-  socket.write(Buffer.concat([command, Buffer.from('0000')]));
-  await eventually(async () => (await pushesOf(project)).length === 1);
-  return {
-    socket,
-    pack: await gitWithInput(tree.dir, ['pack-objects', '--stdout', '--revs', '-q'], `${sha}\n`),
-  };
-}
-
-function pushesOf({ id }: { id: number }): Promise<{ id: number }[]> {
-  return holder.app.rows('select id from pushes where project_id = $1', [id]);
-}
-
-/** Refs of the pipelines and of the events beside master, in order. */
-async function consequences({ project: { id } }: Scene): Promise<{ pipelines: string[]; events: string[] }> {
-  const { rows } = holder.app;
-  const pipelines = await rows<{ ref: string }>('select ref from pipelines where project_id = $1', [id]);
-  const events = await rows<{ ref: string }>(
-    `select ref from events where project_id = $1 and ref <> 'refs/heads/master'`,
-    [id],
-  );
-  return { pipelines: pipelines.map(({ ref }) => ref).sort(), events: events.map(({ ref }) => ref).sort() };
-}
-
-/** Holds a lock in the database until the test lets go of it. */
-async function hold(t: ExecutionContext, statement: string, values: unknown[] = []) {
-  const client = new pg.Client({ connectionString: holder.app.databaseUrl });
-  await client.connect();
-  await client.query('begin');
-  await client.query(statement, values);
-  const release = () => client.end();
-  t.teardown(release);
-  return { release };
-}
-
-async function somebodyWaits(): Promise<boolean> {
-  const rows = await holder.app.rows(
-    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-}
+const pushes = withCrashingPushes();
+const { holder, scene, beginPush, pushesOf, consequences, hold, somebodyWaits, letHoursPass } = pushes;
 
 const nothing = { pipelines: [], events: [] };
 const once = { pipelines: ['side'], events: ['refs/heads/side'] };
@@ -136,10 +54,6 @@ for (const [where, share] of [
     t.deepEqual(await pushesOf(at.project), []);
     t.deepEqual(await consequences(at), nothing);
   });
-}
-
-async function incoming({ dir }: Scene): Promise<string[]> {
-  return (await readdir(join(dir, 'objects'))).filter((name) => /incoming/.test(name));
 }
 
 test.serial('a crash after the refs have moved has the pipeline later, once', async (t) => {
@@ -188,9 +102,7 @@ test.serial('after a power cut among many refs, each that moved has its event an
     await eventually(async () => (await written()) >= count * share);
     await at.server.cutPower();
     await pushed;
-    await holder.app.runAllTasks();
-    await holder.app.rows(`update pushes set created_at = now() - interval '3 hours'`);
-    await holder.app.runAllTasks();
+    await letHoursPass();
     const moved = (await listRefs(at.dir, ['refs/tags'])).map(({ name }) => name);
     const found = await consequences(at);
     t.log(`${moved.length} of ${count} refs had moved`);
@@ -220,9 +132,7 @@ test.serial(
       t.is(second.code, 0, second.stderr);
     }
     await server.crash();
-    await holder.app.runAllTasks();
-    await holder.app.rows(`update pushes set created_at = now() - interval '3 hours'`);
-    await holder.app.runAllTasks();
+    await letHoursPass();
     const found = await consequences(at);
     t.deepEqual(found.pipelines, branches.sort());
     t.deepEqual(found.events, branches.map((name) => `refs/heads/${name}`).sort());
@@ -236,7 +146,7 @@ test.serial('when only git is killed, the client is told nothing and the push st
   socket.write(pack.subarray(0, 20));
   await eventually(async () => (await incoming(at)).length > 0);
   const closed = new Promise((resolve) => socket.once('close', resolve));
-  for (const pid of await gitsOf(process.pid)) killGroup(pid);
+  for (const pid of await gitsOf(process.pid)) signalGroup(pid, 'SIGKILL');
   socket.end();
   await closed;
   await holder.app.runTasks();

@@ -27,12 +27,13 @@ export async function startServerProcess(t: ExecutionContext, app: TestApp): Pro
   t.teardown(() => child.kill('SIGKILL'));
   const { value: url } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
   if (typeof url !== 'string') throw new Error('the server did not start');
+  const pid = child.pid ?? 0;
   return {
     url,
-    pid: child.pid ?? 0,
+    pid,
     crash: () => killHard(child),
     async cutPower() {
-      for (const pid of await gitsOf(child.pid ?? 0)) killGroup(pid);
+      for (const git of await gitsOf(pid)) signalGroup(git, 'SIGKILL');
       await killHard(child);
     },
   };
@@ -56,10 +57,12 @@ export async function gitsOf(pid: number): Promise<number[]> {
   return found;
 }
 
-export function killGroup(pid: number): void {
+/** @returns false when nobody is left in the group. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-pid, 'SIGKILL');
+    return process.kill(-pid, signal);
   } catch {
     // It has ended by itself in the meantime.
+    return false;
   }
 }
