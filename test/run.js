@@ -103,7 +103,8 @@ async function runAva(args, variables) {
   const colour = isTerminal && !process.env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
   const program = [
     join(ROOT, 'node_modules/ava/entrypoints/cli.mjs'),
-    `--concurrency=${availableParallelism()}`,
+    // One more than can compute at once: tests of outages and of waiting mostly sleep.
+    `--concurrency=${availableParallelism() + 1}`,
   ];
   ava = spawn(process.execPath, [...program, ...args], {
     cwd: ROOT,
