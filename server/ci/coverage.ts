@@ -3,6 +3,9 @@ import { compilePattern, PatternError } from './regex.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
 const colours = /\x1b\[[0-9;]*[A-Za-z]/g;
 
+/** No percentage is so large; a column would not take any number that a trace can hold. */
+const largest = 1_000_000;
+
 /**
  * The coverage that a trace tells: the first number in the last match of the pattern, or in the last group of it.
  *
@@ -14,8 +17,8 @@ export function findCoverage(trace: string, source: string): number | null {
   if (!matcher) return null;
   let found: string | null = null;
   while (matcher.find()) found = matcher.group(matcher.groupCount()) ?? matcher.group();
-  const number = /\d+(?:\.\d+)?/.exec(found ?? '')?.[0];
-  return number === undefined ? null : Number(number);
+  const value = Number(/\d+(?:\.\d+)?/.exec(found ?? '')?.[0] ?? Number.NaN);
+  return value <= largest ? value : null;
 }
 
 function compiled(source: string) {

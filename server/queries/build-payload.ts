@@ -57,8 +57,8 @@ const dependencies = `select json_agg(json_build_object('id', d.id, 'name', d.na
   from builds d where d.pipeline_id = b.pipeline_id and d.latest and d.stage_idx < b.stage_idx`;
 
 /** Columns of a `PayloadRow`, from `payloadTables` and a runner `r`. */
-export const payloadColumns = `b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id, pl.iid as pipeline_iid,
-  pl.created_at as pipeline_created_at, pl.source,
+export const payloadColumns = `b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
+  pl.iid as pipeline_iid, pl.created_at as pipeline_created_at, pl.source,
   pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
   p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
   p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
