@@ -3,7 +3,7 @@ import { notFound } from '../errors.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
-import { optional, pathText, text } from '../http/params.ts';
+import { pathText, text } from '../http/params.ts';
 import { CiVariableJson, presentCiVariable } from '../present/ci-variable.ts';
 import { type CiVariableRow, findCiVariable, listCiVariables } from '../queries/ci-variables.ts';
 import type { Work } from '../services.ts';
@@ -51,11 +51,11 @@ const update = endpoint({
   path: '/projects/:id/variables/:key',
   summary: 'Changes the value of a variable; a blank one leaves it as it is',
   access: onProject('admin_ci'),
-  params: { key: pathText(), value: optional(text()) },
+  params: { key: pathText(), value: { ...text(), keepBlank: true } },
   returns: CiVariableJson,
   async run({ project, params, work }) {
     const row = await requireVariable(work, project.id, params.key);
-    if (params.value !== undefined) await changeCiVariable(work, row, params.value);
+    if (params.value.trim() !== '') await changeCiVariable(work, row, params.value);
     return presentOpened(work, await requireVariable(work, project.id, params.key));
   },
 });

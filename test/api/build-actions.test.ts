@@ -144,6 +144,14 @@ test('retry is refused where builds are off', async (t) => {
   t.is((await act(project, build, 'retry', rootToken)).status, 403);
 });
 
+test('a build without commands is not run again', async (t) => {
+  const project = await holder.app.make.project();
+  const build = await holder.app.make.build(project, { status: 'failed', job: { script: [] } });
+  const refused = await act(project, build, 'retry');
+  t.is(refused.status, 403);
+  t.deepEqual(refused.body, { message: '403 Forbidden - Build is not retryable' } as never);
+});
+
 /** A finished build with a trace in the database or in the blob store, and with artifacts. */
 async function withTrace(project: MadeProject, isArchived: boolean): Promise<MadeBuild & { key: string }> {
   const { make, call, services, runAllTasks } = holder.app;

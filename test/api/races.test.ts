@@ -62,6 +62,47 @@ test.serial('several first statuses of one commit make one pipeline and one stat
   }
 });
 
+test.serial('a job that several start by hand is started once', async (t) => {
+  const { make, rows } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const build = await make.build(project, { status: 'success' });
+    const [job] = await rows<{ id: number }>(
+      `insert into pipeline_jobs (pipeline_id, position, name, definition, planned_build_id)
+       select pipeline_id, 1000000, 'by hand', definition, nextval('builds_id_seq') from pipeline_jobs where id = $1
+       returning planned_build_id as id`,
+      [build.jobId],
+    );
+    const path = `/projects/${project.id}/builds/${job?.id}/play`;
+    const answers = await Promise.all([1, 2, 3, 4].map(() => post(path, project.owner.token)));
+    t.deepEqual(statuses(answers), [200, 400, 400, 400]);
+    t.is((await rows('select 1 from pending_builds where project_id = $1', [project.id])).length, 1);
+  }
+});
+
+test.serial('a pipeline that is cancelled while runners ask has nothing left', async (t) => {
+  const { make, rows } = holder.app;
+  for (let round = 0; round < rounds; round += 1) {
+    const project = await make.project();
+    const runner = await make.runner({ projects: [project] });
+    const { pipelineId } = await make.build(project);
+    for (let count = 0; count < 3; count += 1) await make.build(project, { pipelineId });
+    const claim = () =>
+      holder.app.call('POST', '/ci/api/v1/builds/register', { json: { token: runner.token } });
+    const [canceled] = await Promise.all([
+      post(`/projects/${project.id}/pipelines/${pipelineId}/cancel`, project.owner.token),
+      claim(),
+      claim(),
+    ]);
+    t.is(canceled.status, 201);
+    const states = await rows('select distinct status from builds where pipeline_id = $1', [pipelineId]);
+    t.deepEqual(states, [{ status: 'canceled' }]);
+    t.deepEqual(await rows('select status from pipelines where id = $1', [pipelineId]), [
+      { status: 'canceled' },
+    ]);
+  }
+});
+
 test.serial(
   'cancel against a claim: whatever comes first, the build ends canceled and waits for nobody',
   async (t) => {

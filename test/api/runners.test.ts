@@ -270,6 +270,8 @@ test('remove: what it was running is failed', async (t) => {
   const get = (id: number) => call('GET', `/projects/${project.id}/builds/${id}`, master);
   t.like((await get(build.id)).body, { status: 'failed', runner: null });
   t.like((await get(done.id)).body, { status: 'success', runner: null });
+  const trace = await call<string>('GET', `/projects/${project.id}/builds/${build.id}/trace`, master);
+  t.regex(trace.body, /Job failed: its runner was removed/);
 });
 
 test('remove: one that serves several projects is for administrators', async (t) => {

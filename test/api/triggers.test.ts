@@ -146,3 +146,63 @@ test('only: [triggers] holds for triggers alone, and the skip marker does not', 
   const builds = await app.call<{ name: string }[]>('GET', `/api/v3/projects/${project.id}/builds`, { as });
   t.is(builds.body[0]?.name, 'nightly');
 });
+
+test('what started nothing leaves nothing: neither a pipeline nor a use of the trigger', async (t) => {
+  const { app } = holder;
+  const { project, as, trigger, tree, url } = await triggered();
+  const form = { token: trigger.token, ref: 'master' };
+  const before = (await app.rows('select 1 from pipelines where project_id = $1', [project.id])).length;
+  const refused = async (why: string) => {
+    const answer = await app.call('POST', `/api/v3/projects/${project.id}/trigger/builds`, { form });
+    t.is(answer.status, 400, why);
+    t.deepEqual(answer.body, { message: 'No builds created' });
+  };
+  await app.rows('update projects set builds_enabled = false where id = $1', [project.id]);
+  await refused('builds are off');
+  await tree.commit({ '.gitlab-ci.yml': 'broken: {stage: nowhere, script: x}' });
+  await tree.git('push', '--quiet', url, 'master');
+  await app.rows('update projects set builds_enabled = true where id = $1', [project.id]);
+  await refused('the file is broken');
+  t.is((await app.rows('select 1 from pipelines where project_id = $1', [project.id])).length, before);
+  t.deepEqual((await app.call('GET', path(project, trigger.token), { as })).body, trigger);
+});
+
+test('a project may be named by its path, a tag is a ref, and each call is numbered anew', async (t) => {
+  const { app } = holder;
+  const { project, trigger, tree, url } = await triggered();
+  await tree.git('push', '--quiet', url, 'HEAD:refs/tags/v1');
+  const form = { token: trigger.token, ref: 'v1' };
+  const address = `/api/v3/projects/${encodeURIComponent(project.fullPath)}/trigger/builds`;
+  const answers = [];
+  for (const _ of [1, 2]) answers.push(await app.call<{ id: number }>('POST', address, { form }));
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 201],
+  );
+  const rows = await app.rows(
+    'select id, iid, tag, user_id, source from pipelines where project_id = $1 and source = $2 order by id',
+    [project.id, 'trigger'],
+  );
+  const expected = { tag: true, user_id: null, source: 'trigger' };
+  t.deepEqual(
+    rows,
+    answers.map(({ body }, index) => ({ id: body.id, iid: 3 + index, ...expected })),
+  );
+});
+
+test('triggers are listed oldest first, without the revoked', async (t) => {
+  const { app } = holder;
+  const { project, as, trigger } = await triggered();
+  const tokens = [trigger.token];
+  for (const _ of [1, 2]) tokens.push((await app.call<Trigger>('POST', path(project), { as })).body.token);
+  await app.call('DELETE', path(project, tokens[1]), { as });
+  const listed = await app.call<Trigger[]>('GET', path(project), { as });
+  t.deepEqual(
+    listed.body.map(({ token }) => token),
+    [tokens[0], tokens[2]],
+  );
+  t.is(listed.headers.get('x-total'), '2');
+  const revoked = await app.call('GET', path(project, tokens[1]), { as });
+  t.is(revoked.status, 404);
+  t.deepEqual(revoked.body, { message: '404 Trigger Not Found' });
+});

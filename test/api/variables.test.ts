@@ -52,12 +52,48 @@ test('values are encrypted at rest', async (t) => {
   t.false(row?.value_sealed.includes('plainly-visible-text') ?? true);
 });
 
-test('a blank value changes nothing', async (t) => {
+test('a blank value changes nothing, none at all is a fault', async (t) => {
   const { app } = holder;
   const project = await withVariable(app, { key: 'A', value: 'kept' });
-  const answer = await app.call('PUT', path(project, 'A'), { as: project.owner.token, form: { value: '' } });
-  t.is(answer.status, 200);
-  t.deepEqual(answer.body, { key: 'A', value: 'kept' });
+  const put = (form: Record<string, string>) =>
+    app.call('PUT', path(project, 'A'), { as: project.owner.token, form });
+  for (const value of ['', '  ']) {
+    const answer = await put({ value });
+    t.is(answer.status, 200);
+    t.deepEqual(answer.body, { key: 'A', value: 'kept' });
+  }
+  const missing = await put({});
+  t.is(missing.status, 400);
+  t.deepEqual(missing.body, { message: '400 (Bad request) "value" not given' });
+});
+
+test('the list is in the order they were made, in pages; keys differ by case', async (t) => {
+  const { app } = holder;
+  const project = await withVariable(app, { key: 'b', value: '1' });
+  const as = project.owner.token;
+  for (const key of ['B', 'a']) await app.call('POST', path(project), { as, form: { key, value: 'x' } });
+  const listed = await app.call<Variable[]>('GET', `${path(project)}?per_page=2`, { as });
+  t.deepEqual(
+    listed.body.map(({ key }) => key),
+    ['b', 'B'],
+  );
+  t.is(listed.headers.get('x-total'), '3');
+  t.is(listed.headers.get('x-next-page'), '2');
+});
+
+test('a variable that is not there', async (t) => {
+  const { app } = holder;
+  const project = await app.make.project();
+  for (const [method, form] of [
+    ['GET', undefined],
+    ['PUT', { value: 'x' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const sent = form ? { as: project.owner.token, form } : { as: project.owner.token };
+    const answer = await app.call(method, path(project, 'NONE'), sent);
+    t.is(answer.status, 404, method);
+    t.deepEqual(answer.body, { message: '404 Variable Not Found' });
+  }
 });
 
 test('keys are names, of 255 characters at most, once per project', async (t) => {

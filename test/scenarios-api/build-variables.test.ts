@@ -205,3 +205,53 @@ test('a retried build has the name of who retried it', async (t) => {
   t.is(again.GITLAB_USER_LOGIN, developer.username);
   t.not(again.CI_JOB_ID, String(build.id));
 });
+
+test('what is given later wins: file, job, project, trigger; and nobody replaces what gives access', async (t) => {
+  const { app, project, runner, tree, url } = await claimed();
+  const as = project.owner.token;
+  const keys = ['CI_JOB_TOKEN', 'CI_BUILD_TOKEN', 'CI_REPOSITORY_URL', 'CI_BUILD_REPO'];
+  const layers = (from: string, own: string[]) =>
+    Object.fromEntries([...own, ...keys].map((key) => [key, from]));
+  const all = ['CI_PROJECT_TITLE', 'FILE', 'JOB', 'PROJECT', 'TRIGGER'];
+  const file = {
+    variables: layers('file', all.slice(1)),
+    check: { script: 'x', variables: layers('job', all.slice(2)) },
+  };
+  await tree.commit({ '.gitlab-ci.yml': JSON.stringify(file) });
+  await tree.git('push', '--quiet', url, 'HEAD:master');
+  await runner.play();
+  for (const [key, value] of Object.entries(layers('project', all.slice(3)))) {
+    await app.call('POST', `/api/v3/projects/${project.id}/variables`, { as, form: { key, value } });
+  }
+  const { body: trigger } = await app.call<{ token: string }>(
+    'POST',
+    `/api/v3/projects/${project.id}/triggers`,
+    {
+      as,
+    },
+  );
+  const json = { token: trigger.token, ref: 'master', variables: layers('$TRIGGER_OF', all.slice(4)) };
+  await app.call('POST', `/api/v3/projects/${project.id}/trigger/builds`, { json });
+  const build = await runner.mustClaim();
+  const given = Object.fromEntries(build.variables.map(({ key, value }) => [key, value]));
+  t.deepEqual(
+    all.map((key) => given[key]),
+    ['The Project', 'file', 'job', 'project', '$TRIGGER_OF'],
+    'and values are sent as they are, for the runner to expand',
+  );
+  const values = valuesOf(build);
+  t.is(values.CI_JOB_TOKEN, build.token);
+  t.is(values.CI_BUILD_TOKEN, build.token);
+  t.is(values.CI_REPOSITORY_URL, build.repo_url);
+  t.is(values.CI_BUILD_REPO, build.repo_url);
+  t.is(values.CI_PIPELINE_SOURCE, 'trigger');
+  t.deepEqual([values.CI_BUILD_TRIGGERED, values.CI_PIPELINE_TRIGGERED], ['true', 'true']);
+  t.false('GITLAB_USER_ID' in values, 'nobody in particular');
+  t.false('CI_BUILD_MANUAL' in values);
+  t.deepEqual(
+    build.variables
+      .filter(({ key, public: isPublic }) => !isPublic && !keys.includes(key))
+      .map(({ key }) => key),
+    ['PROJECT', 'TRIGGER'],
+  );
+});
