@@ -26,6 +26,7 @@ export async function addCiVariable(
 }
 
 export async function changeCiVariable(work: Work, row: CiVariableRow, value: string): Promise<void> {
+  await keepFormerValue(work, row);
   await sql(work.em, 'update ci_variables set value_sealed = $2, updated_at = now() where id = $1', [
     row.id,
     work.secrets.seal(value),
@@ -33,7 +34,18 @@ export async function changeCiVariable(work: Work, row: CiVariableRow, value: st
 }
 
 export async function removeCiVariable(work: Work, row: CiVariableRow): Promise<void> {
+  await keepFormerValue(work, row);
   await sql(work.em, 'delete from ci_variables where id = $1', [row.id]);
+}
+
+/** Its readers go on being kept from it in the traces of builds that had it: it may still be good elsewhere. */
+async function keepFormerValue({ em }: Work, { id }: CiVariableRow): Promise<void> {
+  await sql(
+    em,
+    `insert into former_values (project_id, value_sealed, began_at)
+     select project_id, value_sealed, updated_at from ci_variables where id = $1 for update`,
+    [id],
+  );
 }
 
 function keyFaults(key: string): string[] {

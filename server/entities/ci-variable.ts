@@ -19,6 +19,21 @@ export const CiVariable = defineEntity({
 });
 export type CiVariable = InferEntity<typeof CiVariable>;
 
+/** What a variable was before it was changed or removed. Builds that had it may have written it into their traces. */
+export const FormerValue = defineEntity({
+  name: 'FormerValue',
+  tableName: 'former_values',
+  properties: {
+    id: p.integer().primary(),
+    project: () => p.manyToOne(Project).deleteRule('cascade'),
+    valueSealed: p.blob(),
+    beganAt: timestamp(),
+    endedAt: createdAt(),
+  },
+  indexes: [{ name: 'former_values_project_id_ended_at_index', properties: ['project', 'endedAt'] }],
+});
+export type FormerValue = InferEntity<typeof FormerValue>;
+
 /** A token that starts pipelines without any user. */
 export const Trigger = defineEntity({
   name: 'Trigger',

@@ -1,5 +1,5 @@
 import { Build, PendingBuild, TagSet } from './build.ts';
-import { CiVariable, Trigger } from './ci-variable.ts';
+import { CiVariable, FormerValue, Trigger } from './ci-variable.ts';
 import { Event } from './event.ts';
 import { ExternalStatus } from './external-status.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
@@ -19,6 +19,7 @@ export const entities = [
   CiVariable,
   Event,
   ExternalStatus,
+  FormerValue,
   GroupMember,
   Namespace,
   PendingBuild,

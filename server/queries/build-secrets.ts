@@ -1,10 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { tokenNeedles, valueNeedles } from '../../shared/secret-forms.ts';
 import type { Secrets } from '../secrets.ts';
-import { sqlOne } from '../sql.ts';
+import { sql, sqlOne } from '../sql.ts';
 import { openVariables, type SealedVariables, sealedVariables } from './ci-variables.ts';
 
 interface SecretsRow extends SealedVariables {
+  project_id: number;
+  started_at: Date | null;
   runners_token_sealed: Buffer;
 }
 
@@ -16,7 +18,7 @@ export async function secretsOfBuild(
 ): Promise<string[]> {
   const row = await sqlOne<SecretsRow>(
     em,
-    `select p.runners_token_sealed, pl.trigger_variables_sealed, ${sealedVariables('p.id')} as variables
+    `select b.project_id, b.started_at, p.runners_token_sealed, pl.trigger_variables_sealed, ${sealedVariables('p.id')} as variables
      from builds b join projects p on p.id = b.project_id join pipelines pl on pl.id = b.pipeline_id
      where b.id = $1`,
     [buildId],
@@ -24,6 +26,27 @@ export async function secretsOfBuild(
   const own = tokenNeedles(secrets.buildToken(buildId));
   if (!row) return own;
   const { project, trigger } = openVariables(secrets, row);
-  const values = [...project, ...trigger].flatMap(({ value }) => valueNeedles(value));
-  return [...own, ...tokenNeedles(secrets.open(row.runners_token_sealed)), ...values];
+  const values = [...project, ...trigger].map(({ value }) => value);
+  const former = (await formerValues(em, row)).map((sealed) => secrets.open(sealed));
+  return [
+    ...own,
+    ...tokenNeedles(secrets.open(row.runners_token_sealed)),
+    ...[...values, ...former].flatMap(valueNeedles),
+  ];
+}
+
+/** What changes while a build is handed out may have reached it or not. */
+const around = `interval '1 minute'`;
+
+/** Values of variables that were changed or removed since, and that the build may have had. */
+async function formerValues(em: EntityManager, row: SecretsRow): Promise<Buffer[]> {
+  if (row.started_at === null) return [];
+  const rows = await sql<{ value_sealed: Buffer }>(
+    em,
+    `select value_sealed from former_values
+     where project_id = $1 and ended_at > $2::timestamptz - ${around} and began_at < $2::timestamptz + ${around}
+     order by id`,
+    [row.project_id, row.started_at],
+  );
+  return rows.map(({ value_sealed }) => value_sealed);
 }
