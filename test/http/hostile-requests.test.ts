@@ -216,100 +216,102 @@ test.serial('bodies that come slowly keep nobody else waiting', async (t) => {
   t.is(row?.length, 4, 'what was broken off left nothing');
 });
 
+const token = `PRIVATE-TOKEN: ${rootToken}\r\nHost: x\r\n`;
+const post = (path: string, type: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\n${token}Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body, 'latin1')}\r\n\r\n${body}`;
+const multi = 'multipart/form-data; boundary=b';
+const field = (name: string, value: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+/** Name, bytes, and the statuses that may be answered. */
+const requests: [string, string, number[]][] = [
+  ['TRACE', `TRACE /api/v3/projects HTTP/1.1\r\n${token}\r\n`, [404, 405]],
+  ['OPTIONS', `OPTIONS /api/v3/projects HTTP/1.1\r\n${token}\r\n`, [404, 405]],
+  ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${token}\r\n`, [404, 405]],
+  ['PROPFIND', `PROPFIND /api/v3/projects HTTP/1.1\r\n${token}\r\n`, [404, 405]],
+  ['parents', `GET /api/v3/../../../etc/passwd HTTP/1.1\r\n${token}\r\n`, [404]],
+  ['encoded parents', `GET /api/v3/projects/..%2f..%2f..%2fetc%2fpasswd HTTP/1.1\r\n${token}\r\n`, [404]],
+  ['twice encoded parents', `GET /api/v3/projects/%252e%252e%252f HTTP/1.1\r\n${token}\r\n`, [404]],
+  ['overlong UTF-8', `GET /api/v3/projects/%c0%ae%c0%ae%c0%af HTTP/1.1\r\n${token}\r\n`, [404]],
+  [
+    'parents of a repository',
+    `GET /..%2f..%2fdata/info/refs?service=git-upload-pack HTTP/1.1\r\n${token}\r\n`,
+    [401, 404],
+  ],
+  ['bytes in the target', `GET /api/v3/users?search=\xff\xfe HTTP/1.1\r\n${token}\r\n`, [200, 400]],
+  ['invalid UTF-8 in the query', `GET /api/v3/users?search=%ff%fe%c0 HTTP/1.1\r\n${token}\r\n`, [200, 400]],
+  ['a fragment', `GET /api/v3/users#fragment HTTP/1.1\r\n${token}\r\n`, [200, 404]],
+  ['another scheme', `GET file:///etc/passwd HTTP/1.1\r\n${token}\r\n`, [404]],
+  ['bytes in a token', `GET /api/v3/user HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: \xff\xfe\r\n\r\n`, [401]],
+  [
+    'bytes in a host',
+    `GET /api/v3/projects HTTP/1.1\r\nHost: \xff"><script>\r\nPRIVATE-TOKEN: ${rootToken}\r\n\r\n`,
+    [200, 400],
+  ],
+  [
+    'many headers',
+    `GET /api/v3/user HTTP/1.1\r\n${token}${Array.from({ length: 500 }, (_, index) => `A${index}: 1\r\n`).join('')}\r\n`,
+    [200, 431],
+  ],
+  ['JSON of bytes', post('/api/v3/projects', json, '{"name":"\xff\xfe\xc0"}'), [201, 400]],
+  [
+    'JSON of another charset',
+    post('/api/v3/projects', `${json}; charset=utf-16`, '{"name":"a"}'),
+    [201, 400],
+  ],
+  [
+    'JSON of an unknown charset',
+    post('/api/v3/projects', `${json}; charset=nonsense`, '{"name":"a"}'),
+    [400],
+  ],
+  [
+    'a form of bytes',
+    post('/api/v3/session', 'application/x-www-form-urlencoded', 'login=\xff\xfe&password=%ff'),
+    [401],
+  ],
+  ['a type that is none', post('/api/v3/session', '\xff/;;==', 'login=a'), [400, 401]],
+  ['a form without an end', post('/api/v3/projects', multi, field('name', 'half')), [400]],
+  ['a form without parts', post('/api/v3/projects', multi, '--b--\r\n'), [400]],
+  ['a form of nothing', post('/api/v3/projects', multi, ''), [400]],
+  [
+    'a form without a name',
+    post('/api/v3/projects', multi, '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n'),
+    [400],
+  ],
+  [
+    'a form of prototypes',
+    post('/api/v3/projects', multi, `${field('__proto__', 'x')}${field('constructor', 'x')}--b--\r\n`),
+    [400],
+  ],
+  [
+    'a form with a header without end',
+    post('/api/v3/projects', multi, `--b\r\nContent-Disposition: form-data; name="${'n'.repeat(200_000)}`),
+    [400, 413],
+  ],
+  [
+    'a form of many fields',
+    post('/api/v3/projects', multi, `${field('a', '1').repeat(2000)}--b--\r\n`),
+    [400, 413],
+  ],
+  [
+    'a border of 1000 letters',
+    post('/api/v3/projects', `multipart/form-data; boundary=${'b'.repeat(1000)}`, 'x'),
+    [400],
+  ],
+  [
+    'prototypes in JSON',
+    post('/api/v3/projects', json, '{"__proto__":{"name":"a"},"constructor":{"prototype":{"name":"b"}}}'),
+    [400],
+  ],
+  [
+    'prototypes in a query',
+    `POST /api/v3/projects?__proto__[name]=a&constructor[prototype][name]=b HTTP/1.1\r\n${token}Content-Length: 0\r\n\r\n`,
+    [400],
+  ],
+];
+
 test.serial('requests that no client would send are answered, and the server goes on', async (t) => {
   const target = await startTarget(t);
   const before = await stored();
-  const token = `PRIVATE-TOKEN: ${rootToken}\r\nHost: x\r\n`;
-  const post = (path: string, type: string, body: string) =>
-    `POST ${path} HTTP/1.1\r\n${token}Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body, 'latin1')}\r\n\r\n${body}`;
-  const multi = 'multipart/form-data; boundary=b';
-  const field = (name: string, value: string) =>
-    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  const requests: [string, string, number[]][] = [
-    ['TRACE', `TRACE /api/v3/projects HTTP/1.1\r\n${token}\r\n`, [404, 405]],
-    ['OPTIONS', `OPTIONS /api/v3/projects HTTP/1.1\r\n${token}\r\n`, [404, 405]],
-    ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${token}\r\n`, [404, 405]],
-    ['PROPFIND', `PROPFIND /api/v3/projects HTTP/1.1\r\n${token}\r\n`, [404, 405]],
-    ['parents', `GET /api/v3/../../../etc/passwd HTTP/1.1\r\n${token}\r\n`, [404]],
-    ['encoded parents', `GET /api/v3/projects/..%2f..%2f..%2fetc%2fpasswd HTTP/1.1\r\n${token}\r\n`, [404]],
-    ['twice encoded parents', `GET /api/v3/projects/%252e%252e%252f HTTP/1.1\r\n${token}\r\n`, [404]],
-    ['overlong UTF-8', `GET /api/v3/projects/%c0%ae%c0%ae%c0%af HTTP/1.1\r\n${token}\r\n`, [404]],
-    [
-      'parents of a repository',
-      `GET /..%2f..%2fdata/info/refs?service=git-upload-pack HTTP/1.1\r\n${token}\r\n`,
-      [401, 404],
-    ],
-    ['bytes in the target', `GET /api/v3/users?search=\xff\xfe HTTP/1.1\r\n${token}\r\n`, [200, 400]],
-    ['invalid UTF-8 in the query', `GET /api/v3/users?search=%ff%fe%c0 HTTP/1.1\r\n${token}\r\n`, [200, 400]],
-    ['a fragment', `GET /api/v3/users#fragment HTTP/1.1\r\n${token}\r\n`, [200, 404]],
-    ['another scheme', `GET file:///etc/passwd HTTP/1.1\r\n${token}\r\n`, [404]],
-    ['bytes in a token', `GET /api/v3/user HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: \xff\xfe\r\n\r\n`, [401]],
-    [
-      'bytes in a host',
-      `GET /api/v3/projects HTTP/1.1\r\nHost: \xff"><script>\r\nPRIVATE-TOKEN: ${rootToken}\r\n\r\n`,
-      [200, 400],
-    ],
-    [
-      'many headers',
-      `GET /api/v3/user HTTP/1.1\r\n${token}${Array.from({ length: 500 }, (_, index) => `A${index}: 1\r\n`).join('')}\r\n`,
-      [200, 431],
-    ],
-    ['JSON of bytes', post('/api/v3/projects', json, '{"name":"\xff\xfe\xc0"}'), [201, 400]],
-    [
-      'JSON of another charset',
-      post('/api/v3/projects', `${json}; charset=utf-16`, '{"name":"a"}'),
-      [201, 400],
-    ],
-    [
-      'JSON of an unknown charset',
-      post('/api/v3/projects', `${json}; charset=nonsense`, '{"name":"a"}'),
-      [400],
-    ],
-    [
-      'a form of bytes',
-      post('/api/v3/session', 'application/x-www-form-urlencoded', 'login=\xff\xfe&password=%ff'),
-      [401],
-    ],
-    ['a type that is none', post('/api/v3/session', '\xff/;;==', 'login=a'), [400, 401]],
-    ['a form without an end', post('/api/v3/projects', multi, field('name', 'half')), [400]],
-    ['a form without parts', post('/api/v3/projects', multi, '--b--\r\n'), [400]],
-    ['a form of nothing', post('/api/v3/projects', multi, ''), [400]],
-    [
-      'a form without a name',
-      post('/api/v3/projects', multi, '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n'),
-      [400],
-    ],
-    [
-      'a form of prototypes',
-      post('/api/v3/projects', multi, `${field('__proto__', 'x')}${field('constructor', 'x')}--b--\r\n`),
-      [400],
-    ],
-    [
-      'a form with a header without end',
-      post('/api/v3/projects', multi, `--b\r\nContent-Disposition: form-data; name="${'n'.repeat(200_000)}`),
-      [400, 413],
-    ],
-    [
-      'a form of many fields',
-      post('/api/v3/projects', multi, `${field('a', '1').repeat(2000)}--b--\r\n`),
-      [400, 413],
-    ],
-    [
-      'a border of 1000 letters',
-      post('/api/v3/projects', `multipart/form-data; boundary=${'b'.repeat(1000)}`, 'x'),
-      [400],
-    ],
-    [
-      'prototypes in JSON',
-      post('/api/v3/projects', json, '{"__proto__":{"name":"a"},"constructor":{"prototype":{"name":"b"}}}'),
-      [400],
-    ],
-    [
-      'prototypes in a query',
-      `POST /api/v3/projects?__proto__[name]=a&constructor[prototype][name]=b HTTP/1.1\r\n${token}Content-Length: 0\r\n\r\n`,
-      [400],
-    ],
-  ];
   for (const [name, bytes, expected] of requests) {
     const [answer] = await exchange(target.server.url, Buffer.from(bytes, 'latin1'));
     t.true(
