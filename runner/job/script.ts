@@ -72,9 +72,10 @@ export function shellProgram({ items, variables, directory }: ScriptRequest): st
 /**
  * `eval` keeps a syntax error or an open quote inside its item. The colon keeps the status of an item such as
  * `test -f x && echo yes`, which `set -e` lets pass, from failing the `eval`; after the last item that
- * status is the result of the program, as it would be in a plain file.
+ * status is the result of the program, as it would be in a plain file. A job may close its outputs: that what is
+ * shown cannot be written then is no fault of its commands.
  */
 function runItem({ code, echo }: ScriptItem, isLast: boolean): string {
-  const shown = `printf '%s\\n' ${echo.map((line) => quote(commandEcho(line))).join(' ')}`;
+  const shown = `printf '%s\\n' ${echo.map((line) => quote(commandEcho(line))).join(' ')} || :`;
   return `${shown}\neval ${quote(isLast ? code : `${code}\n:`)} </dev/null`;
 }
