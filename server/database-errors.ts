@@ -50,8 +50,9 @@ const lossCodes = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
 ]);
+/** The query builder puts the statement in front of them. */
 const lossTexts =
-  /^(Connection terminated|Client (?:has encountered a connection error|was closed)|Knex: Timeout|timeout e)/;
+  /(?:^| - )(?:Connection terminated|Client (?:has encountered a connection error|was closed)|Knex: Timeout|timeout e)/;
 
 /**
  * What went wrong at the begin or the end of a transaction, where nobody in between has a name for it. A

@@ -22,6 +22,8 @@ export class Attendance {
   readonly #log: Logger;
   readonly #timing: AttendanceTiming;
   #worker: string | null = null;
+  /** Names under which it may have tasks that are still locked. */
+  readonly #former = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #isAway = false;
   #last: Promise<void> = Promise.resolve();
@@ -40,12 +42,11 @@ export class Attendance {
     }, this.#timing.beat);
   }
 
-  /** Tells the name under which this server locks tasks from now on; tasks under its former name are freed. */
+  /** Tells the name under which this server locks tasks from now on; tasks under its former names are freed. */
   async work(worker: string): Promise<void> {
-    const former = this.#worker;
+    if (this.#worker !== null) this.#former.add(this.#worker);
     this.#worker = worker;
     await this.#beat();
-    if (former !== null) await this.#pool.query(unlock, [[former]]);
   }
 
   async stop(): Promise<void> {
@@ -56,9 +57,17 @@ export class Attendance {
     });
   }
 
+  async #freeFormer(): Promise<void> {
+    const names = [...this.#former];
+    if (names.length === 0) return;
+    await this.#pool.query(unlock, [names]);
+    for (const name of names) this.#former.delete(name);
+  }
+
   async #beat(): Promise<void> {
     try {
       await this.#pool.query(show, [this.#id, this.#worker]);
+      await this.#freeFormer();
       const { rows } = await this.#pool.query<{ locked_by: string }>(findDead);
       const dead = rows.map((row) => row.locked_by);
       if (dead.length > 0) {

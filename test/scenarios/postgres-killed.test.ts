@@ -150,6 +150,7 @@ async function read(at: Scene): Promise<void> {
   while (!at.isOver) {
     await client.send([200], `/api/v3/projects/${project.id}/builds?per_page=100`, { headers });
     await client.send([200], '/healthz', {});
+    await wait(20);
   }
 }
 
@@ -157,6 +158,7 @@ function endedBuilds(at: Scene, count: number, meanwhile?: () => Promise<void>):
   const headers = { 'PRIVATE-TOKEN': at.forge.token };
   const path = `/api/v3/projects/${at.project.id}/builds?scope=success&per_page=100`;
   return poll(`end of ${count} builds`, 150_000, async () => {
+    if (at.client.faults.length > 0) throw new Error(at.client.faults.join('\n'));
     await meanwhile?.();
     const answer = await at.client.send([200], path, { headers });
     return JSON.parse(answer.body).length >= count || null;
