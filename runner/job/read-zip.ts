@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { FileEntry } from '../executor/executor.ts';
@@ -17,31 +18,39 @@ const maxLinkTarget = 4096;
 /**
  * Entries of an archive that somebody else made.
  *
- * @throws Error for a path that is absolute, holds `..` or leads through a link of the archive, and beyond the limits.
+ * @throws Error for a path that is absolute, holds `..` or leads through a link of the archive; beyond the limits before
+ * the first entry.
  */
 export async function* readZip(file: string, limits: ZipLimits = zipLimits): AsyncIterable<FileEntry> {
-  const zip = await openPromise(file, { lazyEntries: true, autoClose: false });
-  try {
-    if (zip.entryCount > limits.entries)
-      throw new Error(`the archive holds more than ${limits.entries} files`);
-    yield* readEntries(zip, limits);
-  } finally {
-    zip.close();
-  }
-}
-
-async function* readEntries(zip: ZipFile, limits: ZipLimits): AsyncIterable<FileEntry> {
+  await assertWithin(file, limits);
   const links = new Set<string>();
-  let total = 0;
-  for await (const entry of zip.eachEntry()) {
-    total += entry.uncompressedSize;
-    if (total > limits.bytes) throw new Error(`the archive unpacks to more than ${limits.bytes} bytes`);
+  for await (const { zip, entry } of rawEntries(file)) {
     const path = checkedPath(entry.fileName, links);
     if (path === '') continue;
     const made = await toFileEntry({ zip, entry, path });
     if (made.type === 'symlink') links.add(path);
     yield made;
     made.content?.destroy();
+  }
+}
+
+/** Goes by the sizes that the archive names; one that holds more than it says fails when it is read. */
+async function assertWithin(file: string, limits: ZipLimits): Promise<void> {
+  let total = 0;
+  for await (const { zip, entry } of rawEntries(file)) {
+    if (zip.entryCount > limits.entries)
+      throw new Error(`the archive holds more than ${limits.entries} files`);
+    total += entry.uncompressedSize;
+  }
+  if (total > limits.bytes) throw new Error(`the archive unpacks to more than ${limits.bytes} bytes`);
+}
+
+async function* rawEntries(file: string): AsyncIterable<{ zip: ZipFile; entry: Entry }> {
+  const zip = await openPromise(file, { lazyEntries: true, autoClose: false });
+  try {
+    for await (const entry of zip.eachEntry()) yield { zip, entry };
+  } finally {
+    zip.close();
   }
 }
 
@@ -69,7 +78,8 @@ async function toFileEntry(at: { zip: ZipFile; entry: Entry; path: string }): Pr
     const linkTarget = (await buffer(await zip.openReadStreamPromise(entry))).toString();
     return { path, mtime, type: 'symlink', mode: 0o777, size: 0, linkTarget };
   }
-  const content = await zip.openReadStreamPromise(entry);
+  // Opened when it is read: the fault of a stream that nobody reads yet would end the process.
+  const content = Readable.from(contentOf(zip, entry), { objectMode: false });
   return {
     path,
     mtime,
@@ -78,4 +88,8 @@ async function toFileEntry(at: { zip: ZipFile; entry: Entry; path: string }): Pr
     size: entry.uncompressedSize,
     content,
   };
+}
+
+async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  yield* await zip.openReadStreamPromise(entry);
 }

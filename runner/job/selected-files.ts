@@ -28,11 +28,20 @@ export function selectedFiles(request: SelectionRequest): SelectedFiles {
   };
   async function* entries(): AsyncIterable<FileEntry> {
     for await (const entry of environment.exportFiles(tracked ? [''] : selection.roots, warn)) {
-      if (isWanted(entry)) yield entry;
-      else entry.content?.destroy();
+      if (!isWanted(entry)) entry.content?.destroy();
+      else if (isArchiveName(entry.path)) yield entry;
+      else {
+        entry.content?.destroy();
+        warn(`${entry.path} is left out: no archive can hold a file of this name`);
+      }
     }
   }
   return { entries, isEmpty: () => isEmpty(entries()), unmatched: selection.unmatched };
+}
+
+/** Archives are read everywhere: their names have no `\\`, and none looks like a drive. */
+function isArchiveName(path: string): boolean {
+  return !path.includes('\\') && !/^[a-z]:/i.test(path);
 }
 
 async function isEmpty(entries: AsyncIterable<FileEntry>): Promise<boolean> {

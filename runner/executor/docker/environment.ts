@@ -118,8 +118,16 @@ export class DockerEnvironment implements JobEnvironment {
     return await launch(this.job.scope.engine, container);
   }
 
+  /** From the root on, since an engine refuses links that lead out of the directory it unpacks into. */
   private async put(path: string, signal: AbortSignal, fill: ArchiveUpload['fill']): Promise<void> {
-    await putEntries({ engine: this.job.scope.engine, container: this.files, path, signal, fill });
+    await putEntries({
+      engine: this.job.scope.engine,
+      container: this.files,
+      path: '/',
+      signal,
+      fill: (add) =>
+        fill((header, content) => add({ ...header, name: `${path.slice(1)}/${header.name}` }, content)),
+    });
   }
 
   private fileOwner(): Promise<Owner> {
