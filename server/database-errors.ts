@@ -1,6 +1,7 @@
 import { ConnectionException, DriverException } from '@mikro-orm/core';
 import pg from 'pg';
-import { type AppError, invalid, unavailable } from './errors.ts';
+import { isDiskFull } from './disk-full.ts';
+import { type AppError, diskFull, invalid, unavailable } from './errors.ts';
 
 /** Which attribute a violated unique constraint is about, and what is said of it. */
 const uniqueAttributes: Record<string, string[]> = {
@@ -16,11 +17,13 @@ const uniqueAttributes: Record<string, string[]> = {
 const passingClasses = new Set(['08', '53', '57']);
 
 /**
- * What an error of the database means for the caller.
+ * What an error of the database means for the caller, or one of the disk, where the database is among those that
+ * need room.
  *
  * @returns null when it is none, or is a fault of ours.
  */
 export function translateDatabaseError(error: unknown): AppError | null {
+  if (isDiskFull(error)) return diskFull(error);
   if (error instanceof DatabaseAway || error instanceof ConnectionException) return unavailable(error);
   const code = sqlState(error);
   if (code === '23505') return uniqueViolation(constraintOf(error));

@@ -101,3 +101,13 @@ export function unavailable(cause?: unknown): AppError {
     cause,
   });
 }
+
+/** There is no room to write what was sent; the same request may succeed once somebody has made room. */
+export function diskFull(cause?: unknown): AppError {
+  return new AppError({
+    status: 503,
+    message: '503 Service Unavailable - the disk of the server is full',
+    headers: { 'Retry-After': '60' },
+    cause,
+  });
+}

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
+import { isDiskFull } from './disk-full.ts';
 import { openLog } from './log.ts';
 import { superviseEmbeddedPostgres } from './postgres/supervisor.ts';
+import { StartError } from './start-error.ts';
 import type { StartUp, Undo } from './start-up.ts';
 
 /** Starts everything and keeps it running until SIGTERM or Ctrl-C, which end it in the reverse order. */
@@ -30,9 +32,16 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const { lost } = await launch(read.config, { undo, signal: stopping.signal, environment: env });
     await Promise.race([signalled, lost]);
+  } catch (error) {
+    throw isDiskFull(error) ? noRoom(read.config.dataDir, error as Error) : error;
   } finally {
     for (const step of undo.reverse()) await takeBack(step);
   }
+}
+
+function noRoom(dataDir: string, error: Error): StartError {
+  const advice = 'make room on the disk of the data directory, then start again';
+  return new StartError(`there is no room in ${dataDir}: ${error.message}`, advice, error);
 }
 
 /** One step that fails must not keep the others from being taken back. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
@@ -96,13 +97,17 @@ interface ServiceParts extends Pick<Services, 'orm' | 'wakeups' | 'objects' | 'l
 async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Services> {
   const repositoriesDir = join(config.dataDir, 'repositories');
   const blobsDir = join(config.dataDir, 'blobs');
-  for (const dir of [repositoriesDir, blobsDir]) await mkdir(dir, { recursive: true, mode: 0o700 });
+  const writtenDirs = [repositoriesDir, blobsDir];
+  for (const dir of writtenDirs) await mkdir(dir, { recursive: true, mode: 0o700 });
+  const postgresDir = join(config.dataDir, 'postgres');
+  if (existsSync(postgresDir)) writtenDirs.push(postgresDir);
   return {
     ...parts,
     storage: new LocalStorage(blobsDir),
     secrets: new Secrets(Buffer.from(key, 'hex')),
     queue: new Queue(),
     repositoriesDir,
+    writtenDirs,
     baseUrl: config.baseUrl ?? `http://${urlHost(config.listen.host)}:${config.listen.port}`,
     baseUrlFixed: config.baseUrl !== null,
     sshAddress: null,

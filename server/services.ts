@@ -18,6 +18,8 @@ export interface Services {
   log: Logger;
   /** Folder of the bare repositories. */
   repositoriesDir: string;
+  /** Folders that are written to, each perhaps on a disk of its own. */
+  writtenDirs: string[];
   /** What URLs start with where no request says it better, without a slash at the end. */
   baseUrl: string;
   /** True when the base URL was set and must be used for every answer. */

@@ -16,7 +16,7 @@ export function healthRouter(services: Services, metrics: Metrics): Router {
   router.get('/readyz', async (ctx) => {
     const checks = {
       database: await passes(() => sql(em, 'select 1')),
-      disk: await passes(() => checkDisk(services.repositoriesDir)),
+      disk: await passes(() => Promise.all(services.writtenDirs.map(checkDisk))),
       git: await passes(() => runGit({ args: ['version'], attempted: 'ask for the version of git' })),
     };
     ctx.status = Object.values(checks).every((state) => state === 'ok') ? 200 : 503;

@@ -146,6 +146,7 @@ async function testServices(
     secrets: new Secrets(Buffer.alloc(32, 7)),
     queue: new Queue(),
     repositoriesDir: join(folder, 'repositories'),
+    writtenDirs: [folder],
     baseUrl: 'http://127.0.0.1',
     baseUrlFixed: false,
     sshAddress: null,

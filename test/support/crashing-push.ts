@@ -6,7 +6,7 @@ import pg from 'pg';
 import { pktLine } from '../../server/git/pkt-line.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { repositoryDir } from '../../server/git/repository-path.ts';
-import { withApp } from './app.ts';
+import { type TestApp, withApp } from './app.ts';
 import { eventually } from './eventually.ts';
 import { cloneUrl, gitWithInput, type WorkTree, withWorkTrees } from './git.ts';
 import type { MadeProject } from './make.ts';
@@ -74,6 +74,17 @@ export function withCrashingPushes() {
     };
   }
 
+  /** Lets the hours pass after which a push that is still open is forgotten. */
+  async function letHoursPass(): Promise<void> {
+    await holder.app.runAllTasks();
+    await holder.app.rows(`update pushes set created_at = now() - interval '3 hours'`);
+    await holder.app.runAllTasks();
+  }
+
+  return { holder, trees, scene, beginPush, pushesOf, consequences, letHoursPass, ...databaseLocks(holder) };
+}
+
+function databaseLocks(holder: { app: TestApp }) {
   /** Holds a lock in the database until the test lets go of it. */
   async function hold(t: ExecutionContext, statement: string, values: unknown[] = []) {
     const client = new pg.Client({ connectionString: holder.app.databaseUrl });
@@ -92,14 +103,7 @@ export function withCrashingPushes() {
     return rows.length > 0;
   }
 
-  /** Lets the hours pass after which a push that is still open is forgotten. */
-  async function letHoursPass(): Promise<void> {
-    await holder.app.runAllTasks();
-    await holder.app.rows(`update pushes set created_at = now() - interval '3 hours'`);
-    await holder.app.runAllTasks();
-  }
-
-  return { holder, trees, scene, beginPush, pushesOf, consequences, hold, somebodyWaits, letHoursPass };
+  return { hold, somebodyWaits };
 }
 
 /** A push whose body is written by the test. */
