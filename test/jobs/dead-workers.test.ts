@@ -52,13 +52,20 @@ async function letTimePass(worker: string): Promise<void> {
   );
 }
 
-test.serial('a task in whose middle a server was killed is carried out by another one', async (t) => {
+/** A server in the middle of moving the trace of a build. */
+async function serverAtWork(t: ExecutionContext) {
   const { app } = holder;
   const id = await tracedBuild();
   const release = await holdTraces(t);
   const server = await startServerProcess(t, app);
   await app.services.queue.add(app.work.em, 'archive_trace', { buildId: id });
   await eventually(async () => (await lockedTasks()).length === 1);
+  return { id, release, server };
+}
+
+test.serial('a task in whose middle a server was killed is carried out by another one', async (t) => {
+  const { app } = holder;
+  const { id, release, server } = await serverAtWork(t);
   const [{ locked_by: killed } = { locked_by: '' }] = await lockedTasks();
   await server.crash();
   await release();
@@ -71,11 +78,7 @@ test.serial('a task in whose middle a server was killed is carried out by anothe
 
 test.serial('a task of a server that is alive is left to it, for as long as it takes', async (t) => {
   const { app } = holder;
-  const id = await tracedBuild();
-  const release = await holdTraces(t);
-  const server = await startServerProcess(t, app);
-  await app.services.queue.add(app.work.em, 'archive_trace', { buildId: id });
-  await eventually(async () => (await lockedTasks()).length === 1);
+  const { id, release, server } = await serverAtWork(t);
   await app.rows(
     `update graphile_worker._private_jobs set locked_at = locked_at - interval '3 hours' where locked_by is not null`,
   );
