@@ -98,17 +98,22 @@ test('the project directory follows the clone address', (t) => {
 });
 
 test('output is cut out of its frames however the chunks fall', (t) => {
-  const frame = (text: string) => {
-    const header = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
+  const frame = (text: string, stream = 1) => {
+    const header = Buffer.from([stream, 0, 0, 0, 0, 0, 0, 0]);
     header.writeUInt32BE(text.length, 4);
     return Buffer.concat([header, Buffer.from(text)]);
   };
-  const all = Buffer.concat([frame('first'), frame(''), frame('second')]);
+  const all = Buffer.concat([frame('first'), frame(''), frame('second', 2)]);
   for (let size = 1; size <= all.length; size++) {
     const reader = new FrameReader();
-    const parts: Buffer[] = [];
-    for (let at = 0; at < all.length; at += size) parts.push(...reader.read(all.subarray(at, at + size)));
-    t.is(Buffer.concat(parts).toString(), 'firstsecond');
+    let [out, error] = ['', ''];
+    for (let at = 0; at < all.length; at += size) {
+      for (const { isError, payload } of reader.read(all.subarray(at, at + size))) {
+        if (isError) error += payload;
+        else out += payload;
+      }
+    }
+    t.deepEqual([out, error], ['first', 'second']);
   }
 });
 

@@ -102,6 +102,28 @@ dockerTest(
   },
 );
 
+dockerTest('a trap that is left still sets the exit code and writes', async (t) => {
+  const build = await dockerBuild(t);
+  const result = await build.run('trap "echo bye; exit 3" EXIT; true');
+  t.deepEqual([result.exitCode, result.output], [3, 'bye\n']);
+  const calm = await build.run('trap "echo bye" EXIT; set -x; true', { kind: 'after_script' });
+  t.deepEqual([calm.exitCode, calm.output], [0, '+ true\nbye\n']);
+});
+
+dockerTest('a script that goes on after a fault has the exit code of its last command', async (t) => {
+  const build = await dockerBuild(t);
+  t.is((await build.run('set +e; false; sh -c "exit 5"')).exitCode, 5);
+  t.is((await build.run('set +e; false; true', { kind: 'after_script' })).exitCode, 0);
+});
+
+dockerTest('what an entrypoint writes is shown', async (t) => {
+  const entrypoint = ['sh', '-c', 'echo out; echo error >&2; exec "$@"', 'sh'];
+  const image = await derivedImage('hearth-test/talking', [`ENTRYPOINT ${JSON.stringify(entrypoint)}`]);
+  const build = await dockerBuild(t, { docker: { image } });
+  const { output } = await build.run('echo script');
+  t.deepEqual(output.split('\n').sort(), ['', 'error', 'out', 'script']);
+});
+
 dockerTest('an image whose entrypoint does not run the command ends at once', async (t) => {
   const image = await derivedImage('hearth-test/entrypoint', ['ENTRYPOINT ["sh", "-c", "exit 7"]']);
   const build = await dockerBuild(t, { docker: { image } });

@@ -17,11 +17,15 @@ export interface Launch {
 
 const goWord = 'hearth-go';
 
+/** What a script that has come to its end writes to what was stderr; then the traps that are left, then the next. */
+export const endWord = 'hearth-end\n';
+export const doneWord = 'hearth-done\n';
+
 /**
  * Waits for the word, then hands over to the best shell there is, which reads on. Both outputs share one pipe: from
- * two, the engine would take the lines in any order.
+ * two, the engine would take the lines in any order. The other pipe tells of the end.
  */
-const waitAndRun = `exec 2>&1
+const waitAndRun = `exec 9>&2 2>&1
 until [ "$word" = ${goWord} ]; do read -r word || exit 1; done
 for shell in bash sh; do
   for directory in /usr/local/bin /usr/bin /bin; do
@@ -70,14 +74,22 @@ async function exitCode(
 }
 
 /**
+ * An engine takes its time to say that a container has ended, so a success is told before. Nobody closes the input:
+ * without the exit the shell would wait for more.
+ */
+const tellAndExit =
+  '{ hearth_code=$?; set +xe; [ "$hearth_code" != 0 ] || ' +
+  `{ command printf '${endWord.trim()}\\n'; trap; command printf '${doneWord.trim()}\\n'; } >&9; ` +
+  'exit "$hearth_code"; } 2>/dev/null';
+
+/**
  * Lets the command above run a script. It travels through the standard input, which its commands do not get, so
  * that they cannot swallow the rest of it, and it is never on a disk.
  */
 export function sendScript({ stream }: Launch, script: string): void {
   const quoted = `'${script.replaceAll("'", `'\\''`)}'`;
   // An engine may have fed the text of the request to the container; it ends before the first newline.
-  // Nobody closes the input: without the last line the shell would wait for more.
-  stream.write(`\n${goWord}\neval ${quoted} </dev/null\nexit\n`);
+  stream.write(`\n${goWord}\neval ${quoted} </dev/null 9>&-; ${tellAndExit}\n`);
 }
 
 async function start(container: Docker.Container): Promise<string | null> {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunResult, ScriptRun } from '../executor.ts';
 import { type Engine, engineCall, engineError } from './engine.ts';
 import { FrameReader } from './frames.ts';
-import { type Launch, sendScript } from './launch.ts';
+import { doneWord, endWord, type Launch, sendScript } from './launch.ts';
 import { stopContainer } from './stop.ts';
 
 export interface ScriptPlace {
@@ -46,16 +46,28 @@ async function supervise({ engine, launch, graceMs }: ScriptPlace, run: ScriptRu
   }
 }
 
-async function forward(stream: Duplex, write: ScriptRun['output']): Promise<void> {
+/** @returns whether the script has told that its exit code is 0, and that no trap can change that. */
+async function forward(stream: Duplex, write: ScriptRun['output']): Promise<boolean> {
   const frames = new FrameReader();
+  let told: string | null = null;
   for await (const chunk of stream) {
-    for (const part of frames.read(chunk)) await write(part);
+    for (const { isError, payload } of frames.read(chunk)) {
+      if (!isError) await write(payload);
+      else if (told !== null) told += String(payload);
+      else {
+        const end = payload.indexOf(endWord);
+        if (end !== -1) told = payload.toString('utf8', end + endWord.length);
+        // An entrypoint may write there before the script begins.
+        await write(end === -1 ? payload : payload.subarray(0, end));
+      }
+    }
   }
+  return told === doneWord;
 }
 
-async function result({ container, exited }: Launch, output: Promise<void>): Promise<RunResult> {
+async function result({ container, exited }: Launch, output: Promise<boolean>): Promise<RunResult> {
   // One that was over before the engine took the question never ends again; then the second question is answered.
-  const late = output.then(async () => (await container.wait()).StatusCode);
+  const late = output.then(async (isDone) => (isDone ? 0 : (await container.wait()).StatusCode));
   const [exitCode] = await Promise.all([Promise.race([exited, late]), output]);
   if (exitCode === 0) return { exitCode };
   const { State: state } = await container.inspect();
