@@ -44,7 +44,7 @@ function anywhere(mark: string): Record<string, HostileJob> {
     'prints a gigabyte on one line': {
       job: { script: ['head -c 1073741824 /dev/zero | tr "\\0" x', 'echo; echo unseen'] },
       status: 'success',
-      cause: /x{1000}\n[^\n]*Output exceeded 1048576 bytes; the rest is dropped\..*Job succeeded/s,
+      cause: /xxxx\n[^\n]*Output exceeded 1048576 bytes; the rest is dropped\..*Job succeeded/s,
     },
     'prints half characters': {
       job: { script: [`printf '\\303'; sleep 2; printf '\\251\\n'`, `printf '<\\377\\360\\237>\\n'`] },
