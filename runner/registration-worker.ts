@@ -155,7 +155,13 @@ export class RegistrationWorker {
       if (elapsed < atOnce) await this.#sleep(checkInterval() * 1000);
       return;
     }
-    if (answer.kind === 'unreadable') await this.#refuse(answer.id, answer.reason);
+    if (answer.kind === 'unreadable') {
+      log.error(
+        { build: answer.id, reason: answer.reason },
+        'the server handed out a build that cannot be read',
+      );
+      await this.#refuse(answer.id, `the runner cannot read this build: ${answer.reason}`);
+    }
     if (answer.kind === 'forbidden') log.warn('the server does not accept this runner');
     if (answer.kind === 'unavailable') log.warn({ reason: answer.reason }, 'the server cannot be asked');
     this.#failures += 1;
@@ -188,10 +194,9 @@ export class RegistrationWorker {
 
   /** The server counts the build as running already: without this it would do so until its own limit. */
   async #refuse(buildId: number | null, reason: string): Promise<void> {
-    const { client, registration, log } = this.#options;
-    log.error({ build: buildId, reason }, 'the server handed out a build that cannot be read');
+    const { client, registration } = this.#options;
     if (buildId === null) return;
-    const trace = `ERROR: Job failed (system failure): the runner cannot read this build: ${reason}\n`;
+    const trace = `ERROR: Job failed (system failure): ${reason}\n`;
     await client.updateBuild({ buildId, token: registration.token, state: 'failed', trace });
   }
 
@@ -222,7 +227,7 @@ export class RegistrationWorker {
       const reason = (error as Error).message;
       log.error({ reason }, 'build could not be run');
       this.#isSuspect = true;
-      await this.#refuse(build.id, reason);
+      await this.#refuse(build.id, `the runner cannot run this build: ${reason}`);
       this.#ended(build);
     }
   }

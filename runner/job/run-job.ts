@@ -146,7 +146,12 @@ async function report(job: Job, outcome: Outcome): Promise<boolean> {
   await trace.write(outcome.kind === 'success' ? noticeLine(text) : errorLine(text));
   const state = outcome.kind === 'success' ? 'success' : 'failed';
   await trace.flush();
-  if (!isCanceled) await keepEndState(request.directories.temporary, state);
+  if (!isCanceled) {
+    // Only a later process would read it; this one goes on.
+    await keepEndState(request.directories.temporary, state).catch((error: Error) => {
+      request.log.warn({ build: request.build.id, reason: error.message }, 'the end cannot be noted on disk');
+    });
+  }
   const isComplete = await trace.finish(!isCanceled);
   if (isCanceled) return true;
   if (!isComplete) request.log.warn({ build: request.build.id }, 'the server did not take the whole trace');

@@ -4,7 +4,11 @@ import { dirname } from 'node:path';
 /** The masked trace of one build, kept on disk until the server has all of it. */
 export class TraceSpool {
   readonly #file: FileHandle;
-  #size = 0;
+  /** Bytes in the file that count. */
+  #stored = 0;
+  /** What comes after them once the disk has failed. */
+  #rest = Buffer.alloc(0);
+  #fault: Error | null = null;
   #isClosed = false;
 
   private constructor(file: FileHandle) {
@@ -19,26 +23,60 @@ export class TraceSpool {
 
   /** Bytes. */
   get size(): number {
-    return this.#size;
+    return this.#stored + this.#rest.length;
   }
 
-  /** Calls must follow one another. */
+  /**
+   * Calls must follow one another.
+   *
+   * @throws Error with a text for the trace when the disk takes no more, now and ever after.
+   */
   async append(bytes: Buffer): Promise<void> {
+    if (this.#fault) throw this.#fault;
+    try {
+      await this.#write(bytes);
+    } catch (error) {
+      const text = `the runner cannot store the trace: ${(error as Error).message}`;
+      this.#fault = new Error(text, { cause: error });
+      // Half of the bytes may be there; they do not count. A disk that is full can be cut all the same.
+      await this.#file.truncate(this.#stored).catch(() => undefined);
+      throw this.#fault;
+    }
+    this.#stored += bytes.length;
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
     let written = 0;
     while (written < bytes.length) {
-      const result = await this.#file.write(bytes, written, bytes.length - written, this.#size + written);
+      const result = await this.#file.write(bytes, written, bytes.length - written, this.#stored + written);
       written += result.bytesWritten;
     }
-    this.#size += bytes.length;
+  }
+
+  /** As `append`, but takes to memory what the disk does not; for the few words that must not be lost. */
+  async appendAnyway(bytes: Buffer): Promise<void> {
+    try {
+      await this.append(bytes);
+    } catch {
+      // The build is failed for it at its next output.
+      this.#rest = Buffer.concat([this.#rest, bytes]);
+    }
   }
 
   /** Up to `limit` bytes from `offset`. */
   async read(offset: number, limit: number): Promise<Buffer> {
-    const wanted = Math.max(0, Math.min(limit, this.#size - offset));
-    const buffer = Buffer.alloc(wanted);
+    const start = Math.min(offset, this.#stored);
+    const stored = await this.#readFile(start, Math.min(limit, this.#stored - start));
+    if (start + stored.length < this.#stored) return stored;
+    const rest = this.#rest.subarray(Math.max(0, offset - this.#stored));
+    return Buffer.concat([stored, rest.subarray(0, limit - stored.length)]);
+  }
+
+  async #readFile(offset: number, length: number): Promise<Buffer> {
+    const buffer = Buffer.alloc(length);
     let filled = 0;
-    while (filled < wanted) {
-      const { bytesRead } = await this.#file.read(buffer, filled, wanted - filled, offset + filled);
+    while (filled < length) {
+      const { bytesRead } = await this.#file.read(buffer, filled, length - filled, offset + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }

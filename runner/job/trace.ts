@@ -47,19 +47,19 @@ export class Trace {
     const left = this.#options.outputLimit - this.#output;
     this.#output += chunk.length;
     if (left < 0) return Promise.resolve();
-    if (chunk.length <= left) return this.#append(chunk);
+    if (chunk.length <= left) return this.#append(chunk, 'on disk');
     const notice = `\n${warningLine(`Output exceeded ${this.#options.outputLimit} bytes; the rest is dropped.`)}`;
-    return this.#append(Buffer.concat([chunk.subarray(0, left), Buffer.from(notice)]));
+    return this.#append(Buffer.concat([chunk.subarray(0, left), Buffer.from(notice)]), 'on disk');
   }
 
   /** The runner's own words, on a line of their own; never dropped. */
   write(text: string): Promise<void> {
-    return this.#append(Buffer.from(this.#isFresh ? text : `\n${text}`));
+    return this.#append(Buffer.from(this.#isFresh ? text : `\n${text}`), 'anyway');
   }
 
   /** Writes what the masker held back; call after the last write. */
   async flush(): Promise<void> {
-    await this.#enqueue(() => this.#store(this.#masker.flush()));
+    await this.#enqueue(() => this.#store(this.#masker.flush(), 'anyway'));
   }
 
   /**
@@ -79,9 +79,9 @@ export class Trace {
     await this.#spool.close();
   }
 
-  #append(bytes: Buffer): Promise<void> {
+  #append(bytes: Buffer, how: 'anyway' | 'on disk'): Promise<void> {
     if (bytes.length > 0) this.#isFresh = endsLine(bytes);
-    return this.#enqueue(() => this.#store(this.#masker.push(bytes)));
+    return this.#enqueue(() => this.#store(this.#masker.push(bytes), how));
   }
 
   #enqueue(action: () => Promise<void>): Promise<void> {
@@ -91,9 +91,10 @@ export class Trace {
     return done;
   }
 
-  async #store(bytes: Buffer): Promise<void> {
+  async #store(bytes: Buffer, how: 'anyway' | 'on disk'): Promise<void> {
     if (bytes.length === 0) return;
-    await this.#spool.append(bytes);
+    if (how === 'anyway') await this.#spool.appendAnyway(bytes);
+    else await this.#spool.append(bytes);
     this.#upload.grown();
   }
 }
