@@ -131,12 +131,13 @@ test('what a removed runner was running fails at once, and the stage goes on fro
   );
   await ci('DELETE', '/runners/delete', { token: runner.token });
   const builds = await rows(
-    'select status, failure_reason, finished_at is not null as ended, runner_id from builds where id = any($1) order by id',
+    `select b.status, failure_reason, finished_at is not null as ended, r.id as runner
+     from builds b left join runners r on r.id = b.runner_id where b.id = any($1) order by b.id`,
     [[first.id, done.id]],
   );
   t.deepEqual(builds, [
-    { status: 'failed', failure_reason: 'runner_system_failure', ended: true, runner_id: null },
-    { status: 'success', failure_reason: null, ended: true, runner_id: null },
+    { status: 'failed', failure_reason: 'runner_system_failure', ended: true, runner: null },
+    { status: 'success', failure_reason: null, ended: true, runner: null },
   ]);
   const next = await rows('select name, status from builds where pipeline_id = $1 and id > $2', [
     first.pipelineId,
