@@ -4,13 +4,17 @@ export interface PlainView {
   /** Where each byte of the view starts and ends in the text. */
   starts: Uint32Array;
   ends: Uint32Array;
+  /** Of the text, in bytes. */
+  length: number;
 }
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 const percent = 0x25;
+/** Bytes of the end of a line. */
+const longestBreak = 2;
 
-/** The text without line breaks: encoders break what they write into lines. */
+/** The text without line breaks, as encoders put them in; empty lines are no such breaks. */
 export function withoutBreaks(text: Buffer): PlainView {
   return plainView(text, false);
 }
@@ -25,6 +29,7 @@ function plainView(text: Buffer, isDecoded: boolean): PlainView {
   const starts = new Uint32Array(text.length);
   const ends = new Uint32Array(text.length);
   let size = 0;
+  let breaks = 0;
   for (let at = 0; at < text.length; at += 1) {
     let byte = text[at] ?? 0;
     const start = at;
@@ -35,13 +40,14 @@ function plainView(text: Buffer, isDecoded: boolean): PlainView {
         at += 2;
       }
     }
-    if (byte === newline || byte === carriageReturn) continue;
+    breaks = byte === newline || byte === carriageReturn ? breaks + 1 : 0;
+    if (breaks > 0 && breaks <= longestBreak) continue;
     bytes[size] = byte;
     starts[size] = start;
     ends[size] = at + 1;
     size += 1;
   }
-  return { bytes: bytes.subarray(0, size), starts, ends };
+  return { bytes: bytes.subarray(0, size), starts, ends, length: text.length };
 }
 
 function readEscape(text: Buffer, at: number): number | null {

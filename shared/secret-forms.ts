@@ -2,36 +2,18 @@ const minValueLength = 8;
 /** Shorter tokens would blot out ordinary text. */
 const minTokenLength = 4;
 
-/** Every form in which a token may turn up. */
+/** Every form in which a token may turn up, for a search that sees through URL encoding and line breaks by itself. */
 export function tokenForms(token: string): string[] {
-  return forms(tokenTexts(token));
+  return token.length >= minTokenLength ? forms(token) : [];
 }
 
 /**
- * Every form in which the value of a variable may turn up, and each of its lines alone; none for a value too short
- * to be a secret.
+ * Every form in which the value of a variable may turn up, likewise, and each of its lines alone; none for a value
+ * too short to be a secret.
  */
 export function valueForms(value: string): string[] {
-  const texts = valueTexts(value);
-  return [...new Set([...forms(texts), ...linesOf(value), ...texts.flatMap(wrappedForms)])];
-}
-
-/** As `tokenForms`, for a search that sees through URL encoding by itself. */
-export function tokenNeedles(token: string): string[] {
-  return tokenTexts(token).flatMap(needles);
-}
-
-/** As `valueForms`, for a search that sees through URL encoding by itself. */
-export function valueNeedles(value: string): string[] {
-  return [...new Set([...valueTexts(value).flatMap(needles), ...linesOf(value)])];
-}
-
-function tokenTexts(token: string): string[] {
-  return token.length >= minTokenLength ? [token] : [];
-}
-
-function valueTexts(value: string): string[] {
-  return [...new Set([value, value.trim()])].filter((text) => text.length >= minValueLength);
+  const texts = [value, value.trim()].filter((text) => text.length >= minValueLength);
+  return [...new Set([...texts.flatMap(forms), ...linesOf(value)])];
 }
 
 function linesOf(value: string): string[] {
@@ -39,45 +21,8 @@ function linesOf(value: string): string[] {
   return lines.filter((line) => line.length >= minValueLength);
 }
 
-/** Columns after which the usual encoders begin a new line. */
-const wrapColumns = [64, 76];
-
-/** The lines of base64 of a text that is too long for one. */
-function wrappedForms(text: string): string[] {
-  const encoded = Buffer.from(text).toString('base64').replace(/=+$/, '');
-  const lines = wrapColumns.flatMap((columns) => encoded.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []);
-  return lines.filter((line) => line.length >= minValueLength);
-}
-
-function forms(texts: string[]): string[] {
-  return [...new Set(texts.flatMap((text) => [...needles(text), ...urlForms(text)]))];
-}
-
-function needles(text: string): string[] {
-  return [text, ...base64Forms(Buffer.from(text))];
-}
-
-/** Characters that the encoders of the usual languages leave as they are. */
-const unescaped = [
-  /[\w.~!*'()-]/,
-  /[\w.~-]/,
-  /[\w.~/-]/,
-  /[\w.~;/?:@&=+$,#!*'()-]/,
-  /[\w.*-]/,
-  /[A-Za-z0-9]/,
-  /(?!)/,
-];
-
-function urlForms(text: string): string[] {
-  const bytes = [...Buffer.from(text)];
-  const upper = unescaped.map((kept) => bytes.map((byte) => escaped(byte, kept)).join(''));
-  const both = upper.flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]);
-  return both.flatMap((form) => [form, form.replaceAll('%20', '+')]);
-}
-
-function escaped(byte: number, kept: RegExp): string {
-  const char = String.fromCharCode(byte);
-  return byte < 128 && kept.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+function forms(text: string): string[] {
+  return [...new Set([text, ...base64Forms(Buffer.from(text))])];
 }
 
 /**

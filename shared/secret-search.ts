@@ -43,6 +43,11 @@ export class SecretSearch {
     return matched;
   }
 
+  /** Of the beginnings of the secret that one of this length ends with, the longest shorter one's length. */
+  shorterThan(length: number): number {
+    return this.#shorter[length] ?? 0;
+  }
+
   #nextCandidate(bytes: Buffer, at: number): number {
     const next = bytes.indexOf(this.#prefix, at);
     if (next !== -1) return next;

@@ -48,8 +48,9 @@ export class Trace {
     this.#output += chunk.length;
     if (left < 0) return Promise.resolve();
     if (chunk.length <= left) return this.#append(chunk, 'on disk');
-    const notice = `\n${warningLine(`Output exceeded ${this.#options.outputLimit} bytes; the rest is dropped.`)}`;
-    return this.#append(Buffer.concat([chunk.subarray(0, left), Buffer.from(notice)]), 'on disk');
+    const { outputLimit } = this.#options;
+    const notice = `\n${warningLine(`Output exceeded ${outputLimit} bytes; the rest is dropped.`)}`;
+    return this.#cut(chunk.subarray(0, left), Buffer.from(notice));
   }
 
   /** The runner's own words, on a line of their own; never dropped. */
@@ -82,6 +83,15 @@ export class Trace {
   #append(bytes: Buffer, how: 'anyway' | 'on disk'): Promise<void> {
     if (bytes.length > 0) this.#isFresh = endsLine(bytes);
     return this.#enqueue(() => this.#store(this.#masker.push(bytes), how));
+  }
+
+  /** Ends the output. What was held back goes too: the limit may cut a secret in two. */
+  #cut(last: Buffer, notice: Buffer): Promise<void> {
+    this.#isFresh = endsLine(notice);
+    return this.#enqueue(() => {
+      const shown = [this.#masker.push(last), this.#masker.cut(), this.#masker.push(notice)];
+      return this.#store(Buffer.concat(shown), 'on disk');
+    });
   }
 
   #enqueue(action: () => Promise<void>): Promise<void> {

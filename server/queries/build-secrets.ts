@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { tokenNeedles, valueNeedles } from '../../shared/secret-forms.ts';
+import { tokenForms, valueForms } from '../../shared/secret-forms.ts';
 import type { Secrets } from '../secrets.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { openVariables, type SealedVariables, sealedVariables } from './ci-variables.ts';
@@ -23,15 +23,15 @@ export async function secretsOfBuild(
      where b.id = $1`,
     [buildId],
   );
-  const own = tokenNeedles(secrets.buildToken(buildId));
+  const own = tokenForms(secrets.buildToken(buildId));
   if (!row) return own;
   const { project, trigger } = openVariables(secrets, row);
   const values = [...project, ...trigger].map(({ value }) => value);
   const former = (await formerValues(em, row)).map((sealed) => secrets.open(sealed));
   return [
     ...own,
-    ...tokenNeedles(secrets.open(row.runners_token_sealed)),
-    ...[...values, ...former].flatMap(valueNeedles),
+    ...tokenForms(secrets.open(row.runners_token_sealed)),
+    ...[...values, ...former].flatMap(valueForms),
   ];
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { Blackout, unfinishedSecret } from '../../shared/blackout.ts';
-import { tokenForms, valueForms, valueNeedles } from '../../shared/secret-forms.ts';
+import { tokenForms, valueForms } from '../../shared/secret-forms.ts';
 import { SecretSearch } from '../../shared/secret-search.ts';
 
 /** What a reader sees of these chunks. */
@@ -112,10 +112,10 @@ test('a secret is covered however a URL encodes it, and in the middle of an enco
   for (const form of new Set(written)) {
     const bytes = Buffer.from(form);
     const text = Buffer.concat([Buffer.from('50% of <'), bytes, Buffer.from('>%3')]);
-    const result = shown(valueNeedles(value), [text]);
+    const result = shown(valueForms(value), [text]);
     t.is(result.toString(), `50% of <${'x'.repeat(bytes.length)}>%3`, form);
     const letters = [...text].map((byte) => Buffer.from([byte]));
-    t.deepEqual(shown(valueNeedles(value), letters), result, 'byte by byte');
+    t.deepEqual(shown(valueForms(value), letters), result, 'byte by byte');
   }
 });
 
@@ -128,7 +128,7 @@ test('base64 of a secret is covered wherever it stands in what was encoded, and 
         for (const end of ['\n', '\r\n']) {
           const text = encoded.replace(new RegExp(`.{${columns}}`, 'g'), `$&${end}`);
           for (const form of [text, text.replaceAll('+', '-').replaceAll('/', '_')]) {
-            const result = shown(valueNeedles(key), [Buffer.from(form)]).toString();
+            const result = shown(valueForms(key), [Buffer.from(form)]).toString();
             t.is(result.length, form.length);
             // What is shared with the letters around it may be seen.
             const seen = result.replace(/[x\r\n]/g, '');

@@ -80,7 +80,8 @@ function maskInParts(secrets: string[], bytes: Buffer, places: number[]): string
 
 test('no form of a value leaves, wherever it stands and however the output is cut', (t) => {
   const secret = fc.string({ unit: fc.constantFrom(...'aZ9+/&? =~é\n'), minLength: 12, maxLength: 40 });
-  const around = fc.string({ maxLength: 8 });
+  // An escape that is half there would take the first letters along.
+  const around = fc.string({ maxLength: 8 }).filter((text) => !/%[0-9a-f]?$/i.test(text));
   const places = fc.array(fc.nat(400), { maxLength: 8 });
   const encode: ((text: string) => string)[] = [
     (text) => text,
@@ -120,12 +121,16 @@ test('in base64 no more of a value is seen than what it shares with its neighbou
   );
 });
 
+test('a value of several lines is masked whatever the ends of its lines', (t) => {
+  t.is(maskWhole(valueForms(key), `<${key.trim().replaceAll('\n', '\r\n')}>`), '<[MASKED]>');
+});
+
 const key = `-----BEGIN KEY-----\n${'Zm9vYmFyYmF6cXV4Zm9vYmFy0123\n'.repeat(6)}abc\n-----END KEY-----\n`;
 
 test('each line of a value is masked by itself, but for those too short to tell anything', (t) => {
   const secrets = valueForms(key);
   t.is(maskWhole(secrets, 'a Zm9vYmFyYmF6cXV4Zm9vYmFy0123\r\nabc\n'), 'a [MASKED]\r\nabc\n');
-  t.is(maskWhole(secrets, key.replaceAll('\n', '\r\n')).replaceAll(/\[MASKED\]|\r\n/g, ''), 'abc');
+  t.is(maskWhole(secrets, key.split('\n').reverse().join('\r\n')).replaceAll(/\[MASKED\]|\r\n/g, ''), 'abc');
 });
 
 for (const columns of [64, 76]) {
@@ -136,7 +141,33 @@ for (const columns of [64, 76]) {
     const left = maskWhole(valueForms(key), lines).replaceAll(/\[MASKED\]|\n/g, '');
     t.true(left.length < 8, left);
   });
+
+  test(`also behind something else: ${columns} columns`, (t) => {
+    for (const before of ['u', 'us', 'user:', 'a longer name than that:', 'x'.repeat(columns)]) {
+      const lines = Buffer.from(`${before}${key}`)
+        .toString('base64')
+        .replace(new RegExp(`.{${columns}}`, 'g'), '$&\r\n');
+      const left = maskWhole(valueForms(key), lines).replaceAll(/\[MASKED\]|\r\n/g, '');
+      t.true(left.length <= Math.ceil((before.length * 8) / 6) + 6, left);
+    }
+  });
 }
+
+test('what a limit cuts in two is not shown, but for letters that tell nothing', (t) => {
+  const masker = new Masker(['secret-value']);
+  t.is(masker.push(Buffer.from('the secret-va')).toString(), 'the ');
+  t.is(masker.cut().toString(), '');
+  t.is(masker.push(Buffer.from('lue')).toString(), 'lue');
+  t.is(masker.flush().toString(), '');
+});
+
+test('the end of a line waits for the next one only where it may be a secret', (t) => {
+  const masker = new Masker(['secret-value']);
+  t.is(masker.push(Buffer.from('this is\n')).toString(), 'this is\n');
+  t.is(masker.push(Buffer.from('no sec\n')).toString(), 'no sec\n');
+  t.is(masker.push(Buffer.from('no secr\n')).toString(), 'no ');
+  t.is(masker.push(Buffer.from('et-value')).toString(), '[MASKED]');
+});
 
 test('short values of variables are not masked, short tokens are', (t) => {
   t.deepEqual(valueForms('debug'), []);

@@ -252,6 +252,14 @@ test('output beyond the limit is dropped after one notice, the last lines are ke
   t.true(text.endsWith('Job succeeded\n'));
 });
 
+test('a secret that the limit cuts in two is dropped with the rest', async (t) => {
+  const { build, trace } = await open(t, { outputLimit: 12, secrets: ['topsecret'] });
+  await trace.output(Buffer.from('so: topsecret and more'));
+  await trace.finish(true);
+  t.regex(build.trace.toString(), /^so: \n.*exceeded/);
+  t.false(build.trace.toString().includes('top'));
+});
+
 test('words of the runner stand on a line of their own', async (t) => {
   const { build, trace } = await open(t);
   await trace.output(Buffer.from('prompt> '));
