@@ -68,8 +68,19 @@ export class Place {
   }
 }
 
-/** One line of text: `jobs:<job>:<key>: <problem> (line N)`. */
-export function formatProblem(problem: CiProblem): string {
-  const path = problem.path ? `${problem.path}: ` : '';
-  return `${path}${problem.message} (line ${problem.line})`;
+const longestPath = 300;
+const longestMessage = 500;
+
+/**
+ * One line of text: `jobs:<job>:<key>: <problem> (line N)`. Names from the file stand in it, which may be long and
+ * hold line breaks.
+ */
+export function formatProblem({ path, message, line }: CiProblem): string {
+  const place = path ? `${oneLine(path, longestPath)}: ` : '';
+  return `${place}${oneLine(message, longestMessage)} (line ${line})`;
+}
+
+function oneLine(text: string, longest: number): string {
+  const line = text.slice(0, longest).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
+  return text.length > longest ? `${line}…` : line;
 }

@@ -218,6 +218,13 @@ test('a job of another kind is told that its kind is missing, not its script', (
   }
 });
 
+test('a fault is told in one short line, whatever the name of its job', (t) => {
+  const [fault] = errorsOf(`"a\\nb\\u2028c\\e[1m${'x'.repeat(900)}": make\n`);
+  const line = fault ? formatProblem(fault) : '';
+  t.regex(line, /^jobs:a b c \[1mx+…: the name of a job has at most 255 characters \(line 1\)$/);
+  t.true(line.length < 400);
+});
+
 test('a keyword that is far from all known ones gets no suggestion', (t) => {
   t.is(errorsOf('a: {script: b, colour: red}')[0]?.message, 'unknown key "colour"');
 });
