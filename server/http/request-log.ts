@@ -6,9 +6,11 @@ import { respondError } from './respond.ts';
 /** A caller's own request id is taken when it is short and harmless. */
 const usableId = /^[A-Za-z0-9._-]{1,64}$/;
 
+const triggerToken = /(\/triggers\/+)[^/]+/;
+
 /**
  * Gives each request an id, turns what is thrown into an answer, and writes one line when the answer is out.
- * The line has the path without its query: queries carry tokens.
+ * The line has the path without its query, and without what names a trigger in it: those are tokens.
  */
 export function requestLog(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -18,7 +20,7 @@ export function requestLog(log: Logger) {
     const child = log.child({ request: requestId });
     ctx.state.log = child;
     ctx.set('X-Request-Id', requestId);
-    const path = ctx.path;
+    const path = ctx.path.replace(triggerToken, '$1[redacted]');
     ctx.res.once('close', () => {
       const ms = Number((process.hrtime.bigint() - started) / 1000n) / 1000;
       const user = ctx.state.viewer as number | undefined;

@@ -8,7 +8,43 @@ const holder = withApp({ poolSize: 4 });
 
 const oddTexts = ['\0', 'ü'.repeat(300), '-1', '99999999999999999999', '\ud800'];
 const oddValues = [...oddTexts, 12.5, [{}], [['a']], { a: { b: 1 } }];
-const oddSegments = ['-1', '99999999999999999999', 'abc', '%00', 'a%2Fb', '%ff'];
+/** Sent in all parameters at once. */
+const oddForAll = [
+  '__proto__',
+  'constructor',
+  '1e309',
+  '0x10',
+  ' 1 ',
+  '2147483648',
+  '9007199254740993',
+  'NaN',
+  '294277-01-01T00:00:00Z',
+  '2016-02-31T25:61:61Z',
+  `' or 1=1 --`,
+  '%_\\',
+  '\r\nX-Evil: 1',
+  '\u202e\u0000\ufffe',
+  'x'.repeat(70_000),
+  true,
+  0,
+  [[[[[]]]]],
+  JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":1}}'),
+];
+const oddSegments = [
+  '-1',
+  '99999999999999999999',
+  '2147483648',
+  '1.5',
+  '0x1',
+  'abc',
+  '__proto__',
+  '%00',
+  'a%2Fb',
+  '..%2F..%2F',
+  '%0d%0aX-Evil:1',
+  '%ff',
+  'a'.repeat(3000),
+];
 const oddBodies = ['{', '[1]', '"text"', 'null', '{"a":'.repeat(2000)];
 
 for (const served of everyEndpoint()) {
@@ -19,6 +55,7 @@ for (const served of everyEndpoint()) {
     for (const name of Object.keys(served.endpoint.params ?? {})) {
       for (const value of oddValues) calls.push([path, withParameter(served, scene, { name, value })]);
     }
+    for (const value of oddForAll) calls.push([path, withParameters(served, scene, value)]);
     for (const segment of oddSegments)
       calls.push([served.prefix + fill(served.endpoint.path, scene, segment), usual(served, scene)]);
     for (const body of oddBodies) {
@@ -84,6 +121,20 @@ function usual(
   if (kind === 'build') return { query: { token: build.token } };
   if (name.endsWith('/runners/register')) return { query: { token: registrationToken } };
   return { as: rootToken, query: name === 'POST /projects' ? { name: `odd-${build.id}` } : {} };
+}
+
+/** All parameters, and a few that nobody declared, with one value. What is needed to get in stays. */
+function withParameters(served: ServedEndpoint, scene: Scene, value: unknown): CallOptions {
+  const { query = {}, ...options } = usual(served, scene);
+  const names = [...Object.keys(served.endpoint.params ?? {}), 'page', 'per_page', 'sudo', 'undeclared'];
+  const open = names.filter((name) => !(name in query));
+  const given = Object.fromEntries(open.map((name) => [name, value]));
+  if (served.endpoint.method !== 'GET') return { ...options, query, json: given };
+  const texts = Object.entries(given).map(([name, item]) => [
+    name,
+    typeof item === 'string' ? item : JSON.stringify(item),
+  ]);
+  return { ...options, query: { ...query, ...Object.fromEntries(texts) } };
 }
 
 function withParameter(

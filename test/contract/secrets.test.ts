@@ -61,10 +61,12 @@ async function wholeSession(): Promise<string[]> {
   const { make } = holder.app;
   const project = await make.project();
   await signInAndRead(project.owner);
+  const trigger = await useTrigger(project);
   await pushByUrl(project);
   const secrets = await runABuild(project);
   return [
     ...secrets,
+    trigger,
     ...Object.values(wrong),
     'root-password',
     `${password}-of-nobody`,
@@ -98,6 +100,27 @@ async function signInAndRead({ username, token }: { username: string; token: str
     await call('POST', '/api/v3/projects', { json: { private_token: value, name: { [value]: value } } });
     await call('POST', '/api/v3/projects', { form: { private_token: value } });
   }
+}
+
+/** A trigger is named by its token, in paths too. */
+async function useTrigger(project: { id: number; owner: { token: string } }): Promise<string> {
+  const path = `/api/v3/projects/${project.id}/triggers`;
+  const as = project.owner.token;
+  const { token } = (await call<Registered>('POST', path, { as })).body;
+  for (const target of [
+    `${path}/${token}`,
+    `${path}//${token}.json`,
+    `${path}/${token}/`,
+    `${path}/${token}/more`,
+  ]) {
+    await call('GET', target, { as });
+    await call('PATCH', target, { as });
+  }
+  const run = `/api/v3/projects/${project.id}/trigger/builds`;
+  await call('POST', run, { query: { token, ref: 'nothing' } });
+  await call('POST', run, { form: { token, ref: 'nothing', 'variables[A]': wrong.token } });
+  await call('DELETE', `${path}/${token}`, { as });
+  return token;
 }
 
 async function pushByUrl(project: { fullPath: string; owner: { token: string } }): Promise<void> {

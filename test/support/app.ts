@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import pino from 'pino';
 import { createApp } from '../../server/app.ts';
 import { bootstrap } from '../../server/bootstrap.ts';
 import { CatFile } from '../../server/git/cat-file.ts';
+import { createHttpServer } from '../../server/http/http-server.ts';
 import { queueLogger, taskList } from '../../server/jobs/worker.ts';
 import { openOrm } from '../../server/orm.ts';
 import { Queue } from '../../server/queue.ts';
@@ -92,7 +92,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     rootToken,
     registrationToken,
   });
-  const server = createServer(createApp(services, { checkAnswers: true }).callback());
+  const server = createHttpServer();
+  server.on('request', createApp(services, { checkAnswers: true }).callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   services.baseUrl = url;
