@@ -4,9 +4,12 @@ import koaBody from 'koa-body';
 import { badRequest, tooLarge } from '../errors.ts';
 import { readFormFields } from './form-fields.ts';
 import { parametersOf, parseQueryString } from './query-string.ts';
+import { readReport } from './report-body.ts';
 
 /** Bytes of a body. A JSON body may hold a whole trace whose characters are escaped six-fold. */
 const limits = { usual: 2 * 1024 * 1024, trace: 40 * 1024 * 1024 };
+
+const unreadable = '400 (Bad request) body cannot be parsed';
 
 /** How large a body of parameters may be. */
 export type BodySize = keyof typeof limits;
@@ -23,17 +26,37 @@ const parsers = { usual: parser(limits.usual), trace: parser(limits.trace) };
 export async function readBody(ctx: Context, size: BodySize): Promise<Record<string, unknown>> {
   if (!hasBody(ctx.req)) return {};
   if (ctx.is('multipart/form-data')) return parametersOf(await readFormFields(ctx.req, limits[size]));
-  try {
-    await parsers[size](ctx, noNext);
-  } catch (error) {
-    throw bodyError(error);
-  }
-  const body: unknown = (ctx.request as { body?: unknown }).body;
+  const body = isReport(ctx, size)
+    ? parseReport(await readReport(ctx.req, limits[size]))
+    : await parseBody(ctx, size);
   if (body === undefined || body === null || body === '') return {};
   if (ctx.is('urlencoded') && typeof body === 'string') return parseQueryString(body);
   if (typeof body !== 'object' || Array.isArray(body))
     throw badRequest('400 (Bad request) body is not an object');
   return body as Record<string, unknown>;
+}
+
+function isReport(ctx: Context, size: BodySize): boolean {
+  return size === 'trace' && ctx.is('application/json') !== false && ctx.get('content-encoding') === '';
+}
+
+function parseReport(text: string): unknown {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Its words would tell of what stands in a trace.
+    throw badRequest(unreadable);
+  }
+}
+
+async function parseBody(ctx: Context, size: BodySize): Promise<unknown> {
+  try {
+    await parsers[size](ctx, noNext);
+  } catch (error) {
+    throw bodyError(error);
+  }
+  return (ctx.request as { body?: unknown }).body;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -57,5 +80,5 @@ async function noNext(): Promise<void> {}
 /** Nothing but the reader of the body runs in there, so whatever it throws is the body's fault. */
 function bodyError(error: unknown): unknown {
   if ((error as { status?: unknown }).status === 413) return tooLarge();
-  return badRequest('400 (Bad request) body cannot be parsed');
+  return badRequest(unreadable);
 }

@@ -106,6 +106,10 @@ test.serial('bodies of 50 MB are refused without being held, with their length t
     const whole = Buffer.concat([Buffer.from(head), Buffer.alloc(50 * mebibyte, 'a'), end]);
     for (const body of [whole, parts(head, end)]) {
       const answer = await rawHttp(target.server.url + path, method, { headers, body });
+      if (head.includes('"trace"')) {
+        t.is(answer.status, 200, 'a report counts without a trace of such a size');
+        continue;
+      }
       t.is(answer.status, 413, `${method} ${path}`);
       t.deepEqual(answer.json, { message: '413 Request Entity Too Large' });
     }

@@ -3,6 +3,7 @@ import test from 'ava';
 import pg from 'pg';
 import { traceLimit } from '../../server/actions/trace-limit.ts';
 import { withApp } from '../support/app.ts';
+import { rawHttp } from '../support/raw-http.ts';
 import { type RunningBuild, runningBuild } from '../support/running-build.ts';
 
 const holder = withApp({ poolSize: 3 });
@@ -68,6 +69,32 @@ test.serial('a full trace says that its runner is alive, and starts anew when it
   t.is((await setting.read()).text, 'short');
   t.is((await setting.patch(5, '!')).headers.range, '0-6');
 });
+
+test.serial(
+  'a report whose trace is too large counts without it, and what came in parts stays',
+  async (t) => {
+    for (const state of ['success', 'failed']) {
+      const setting = await runningBuild(holder.app);
+      await setting.patch(0, 'in parts');
+      const answer = await setting.put({ state, trace: 'x'.repeat(45 * 1024 * 1024) });
+      t.is(answer.status, 200, 'a runner would repeat it for ever');
+      const [row] = await holder.app.rows<{ status: string }>('select status from builds where id = $1', [
+        setting.build.id,
+      ]);
+      t.is(row?.status, state);
+      t.is((await setting.read()).text, 'in parts');
+    }
+    const { build, runner } = await runningBuild(holder.app);
+    const url = `${holder.app.url}/ci/api/v1/builds/${build.id}`;
+    const large = 'x'.repeat(45 * 1024 * 1024);
+    for (const json of [
+      { token: runner.token, info: { name: large }, trace: 'a' },
+      { trace: large, token: runner.token },
+    ]) {
+      t.is((await rawHttp(url, 'PUT', { json })).status, 413, 'only what comes last can be left out');
+    }
+  },
+);
 
 test.serial('a secret that the limit cuts in two is not shown, at work or at its end', async (t) => {
   const setting = await almostFull(20, '.'.repeat(5000));
