@@ -17,9 +17,13 @@ import { checkTag } from './tags.ts';
 
 const mergeKey = '<<';
 
-/** Turns a YAML syntax tree into nodes, following aliases and merge keys. Faults go to `problems`. */
-export function convertTree(contents: unknown, problems: Problems): CiNode {
-  return new Conversion(problems).node(contents, 0);
+/** Turns a YAML syntax tree of `text` into nodes, following aliases and merge keys. Faults go to `problems`. */
+export function convertTree(
+  contents: unknown,
+  { text, problems }: { text: string; problems: Problems },
+): CiNode {
+  const endsInLine = /\S/.test(text.slice(text.lastIndexOf('\n') + 1));
+  return new Conversion(problems, endsInLine ? text.length : null).node(contents, 0);
 }
 
 /**
@@ -28,14 +32,17 @@ export function convertTree(contents: unknown, problems: Problems): CiNode {
  */
 class Conversion {
   private readonly problems: Problems;
+  /** Where the text ends, if it does so within a line. */
+  private readonly openEnd: number | null;
   /** Null while the anchored node itself is being walked. */
   private readonly anchors = new Map<string, CiNode | null>();
   private aliases = 0;
   private aliasedSize = 0;
   private stopped = false;
 
-  constructor(problems: Problems) {
+  constructor(problems: Problems, openEnd: number | null) {
     this.problems = problems;
+    this.openEnd = openEnd;
   }
 
   node(source: unknown, parentOffset: number): CiNode {
@@ -61,7 +68,10 @@ class Conversion {
   }
 
   private scalar(source: Scalar, offset: number): ScalarNode {
-    const value = scalarValue(source);
+    const isOpen = source.type?.startsWith('BLOCK') && source.range?.[1] === this.openEnd;
+    const read = scalarValue(source);
+    // The parser ends every block with a line break, but one at the end of the text has only what stands there.
+    const value = isOpen && typeof read === 'string' ? read.replace(/\n$/, '') : read;
     const text = typeof value === 'string' ? value : (source.source ?? '');
     // Neither a process environment nor the database can hold it.
     if (text.includes('\0')) this.fail('yaml.character', 'contains a NUL character', offset);

@@ -20,9 +20,9 @@ export function readDocument(text: string): ReadDocument {
   if (Buffer.byteLength(text) > limits.fileBytes) return tooLarge();
   // Same length, so that places stay where they are.
   const source = text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
-  const strict = readLexemes(new Lexer().lex(source));
+  const strict = readLexemes(new Lexer().lex(source), source);
   if (!hasSyntaxFault(strict)) return strict;
-  const lenient = readLexemes(lenientLexemes(source));
+  const lenient = readLexemes(lenientLexemes(source), source);
   // Faults are found nearer to their cause where indentation counts.
   return hasSyntaxFault(lenient) ? strict : lenient;
 }
@@ -38,7 +38,7 @@ function hasSyntaxFault({ problems }: ReadDocument): boolean {
   return problems.errors.some(({ kind }) => kind === 'yaml.syntax');
 }
 
-function readLexemes(lexemes: Iterable<string>): ReadDocument {
+function readLexemes(lexemes: Iterable<string>, text: string): ReadDocument {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const problems = new Problems(lines);
@@ -47,7 +47,7 @@ function readLexemes(lexemes: Iterable<string>): ReadDocument {
   if (!tree && problems.errors.length === 0) {
     problems.error({ kind: 'file.empty', path: '', message: 'file is empty', offset: 0 });
   }
-  const root = tree && convertTree(tree, problems);
+  const root = tree && convertTree(tree, { text, problems });
   return { root: problems.errors.length > 0 ? null : root, problems };
 }
 

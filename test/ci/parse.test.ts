@@ -359,3 +359,12 @@ test('a hidden job may have lists and mappings as keys', (t) => {
   t.deepEqual(jobOf('.hidden: {? [a, b] : c}\njob: {script: x}').script, ['x']);
   t.like(parseCiConfig('job:\n  script: x\n  ? [a]\n  : b\n'), { errors: [{ kind: 'yaml.key', line: 3 }] });
 });
+
+test('a block at the very end has the line breaks that stand in the file', (t) => {
+  const scripts = (end: string) => jobOf(`job:\n  script: ${end}`).script;
+  t.deepEqual(scripts('|\n    a\n    b'), ['a\nb']);
+  t.deepEqual(scripts('|\n    a\n    b\n'), ['a\nb\n']);
+  t.deepEqual(scripts('|\n    a\n    b\n    '), ['a\nb\n']);
+  t.deepEqual(scripts('>+\n    a\n    b'), ['a b']);
+  t.deepEqual(jobOf('job:\n  script:\n    - |\n      a\n    - b').script, ['a\n', 'b']);
+});
