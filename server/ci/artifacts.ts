@@ -38,7 +38,7 @@ const reports: Keyword<null> = optional((node, at) => {
     at.child('dotenv').error(
       'key.unsupported',
       dotenv.key,
-      '"dotenv" is not supported by this server yet (use a file)',
+      '"dotenv" is not supported by this server (use a file)',
     );
   return null;
 });

@@ -28,7 +28,7 @@ export const cache: Reader<CacheOptions> = (node, at) => {
   const [first, ...more] = node.kind === 'list' ? node.items : [node];
   if (!first) return {};
   if (more.length > 0 && first.kind === 'map') {
-    at.error('key.unsupported', node, 'several caches are not supported by this server yet (use one)');
+    at.error('key.unsupported', node, 'several caches are not supported by this server (use one)');
     return undefined;
   }
   const values = form(first, at);

@@ -39,7 +39,7 @@ const readFlag = flag('allow_failure.type');
 
 const allowFailure: Reader<boolean> = (node, at) => {
   if (node.kind !== 'map') return readFlag(node, at);
-  at.error('key.unsupported', node, 'exit codes are not supported by this server yet (use true or false)');
+  at.error('key.unsupported', node, '"exit_codes" is not supported by this server (use true or false)');
   return undefined;
 };
 

@@ -30,7 +30,7 @@ export function unsupported(hint: string): Keyword<null> {
 
 function reject(node: CiNode, at: Place, hint: string): undefined {
   const key = at.path.slice(at.path.lastIndexOf(':') + 1);
-  at.error('key.unsupported', node, `"${key}" is not supported by this server yet (${hint})`);
+  at.error('key.unsupported', node, `"${key}" is not supported by this server (${hint})`);
 }
 
 /** A key that only affects display or speed: the pipeline runs without it. */

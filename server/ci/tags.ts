@@ -14,7 +14,7 @@ export function checkTag(node: Node, { offset, problems }: { offset: number; pro
   const { tag } = node;
   if (!tag || standard.has(tag) || tag === '!') return;
   if (tag === '!reference') {
-    const message = '"!reference" is not supported by this server yet (use an anchor and an alias)';
+    const message = '"!reference" is not supported by this server (use an anchor and an alias)';
     problems.error({ kind: 'key.unsupported', path: '', message, offset });
     return;
   }

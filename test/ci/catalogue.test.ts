@@ -64,6 +64,7 @@ const faults: [title: string, text: string, expected: string[]][] = [
   ['text as paths of the cache', `cache: {paths: tmp}\n${good}`, ['cache.paths.type 1']],
   ['quoted yes in the cache', `cache: {untracked: "no"}\n${good}`, ['cache.untracked.type 1']],
   ['a list as key of the cache', `cache: {key: [a]}\n${good}`, ['cache.key.type 1']],
+  ['texts as caches', 'compile: {script: make, cache: [tmp]}', ['cache.type 1']],
   ['two caches', 'compile: {script: make, cache: [{paths: [a]}, {paths: [b]}]}', ['key.unsupported 1']],
   ['a list as artifacts', 'compile: {script: make, artifacts: [out]}', ['artifacts.type 1']],
   [
@@ -97,6 +98,8 @@ const faults: [title: string, text: string, expected: string[]][] = [
     ['duration.parse 1'],
   ],
   ['a duration of nothing', 'compile: {script: make, artifacts: {expire_in: 0}}', ['duration.parse 1']],
+  ['a negative duration', 'compile: {script: make, artifacts: {expire_in: -1 day}}', ['duration.parse 1']],
+  ['an empty duration', 'compile: {script: make, artifacts: {expire_in: ""}}', ['duration.parse 1']],
   ['text as tags', 'compile: {script: make, tags: linux}', ['tags.type 1']],
   ['a number as tag', 'compile: {script: make, tags: [8]}', ['tags.type 1']],
   ['a number in only', 'compile: {script: make, only: [8]}', ['only.type 1']],
@@ -119,6 +122,11 @@ const faults: [title: string, text: string, expected: string[]][] = [
     ['dependencies.order 2'],
   ],
   ['a dependency on a faulty job', 'a:\nb: {script: x, dependencies: [a]}', ['job.blank 1']],
+  [
+    'a dependency in a later stage',
+    'ship: {script: a, stage: deploy}\ncheck: {script: b, dependencies: [ship]}',
+    ['dependencies.order 2'],
+  ],
   ['a dependency on itself', 'check: {script: b, dependencies: [check]}', ['dependencies.order 1']],
   ['a number as job name', '7: {script: make}', ['job.name 1']],
   ['a boolean as job name', 'false: {script: make}', ['job.name 1']],
@@ -148,6 +156,20 @@ const conditions = [
 
 for (const condition of [
   ...conditions,
+  'identity: x',
+  'inputs: {}',
+  'dast_configuration: {}',
+  'allow_failure: {exit_codes: 1}',
+  'image: {name: a, entrypoint: [""]}',
+  'image: {name: a, docker: {user: b}}',
+  'image: {name: a, docker: {platform: b}}',
+  'services: [{name: a, alias: b}]',
+  'services: [{name: a, command: [b]}]',
+  'services: [{name: a, entrypoint: [b]}]',
+  'services: [{name: a, variables: {B: c}}]',
+  'artifacts: {exclude: [a]}',
+  'artifacts: {reports: {dotenv: a}}',
+  'environment: !reference [a, b]',
   'secrets: {}',
   'id_tokens: {}',
   'run: []',
@@ -157,7 +179,7 @@ for (const condition of [
   test(`a job is refused, not run without its ${condition}`, (t) => {
     const [error, ...more] = errorsOf(`deploy: {script: make, ${condition}}`);
     t.is(error?.kind, 'key.unsupported');
-    t.regex(error?.message ?? '', /is not supported by this server yet \(.+\)/);
+    t.regex(error?.message ?? '', /is not supported by this server \(.+\)/);
     t.deepEqual(more, []);
   });
 }
@@ -229,10 +251,68 @@ test('a keyword that is far from all known ones gets no suggestion', (t) => {
   t.is(errorsOf('a: {script: b, colour: red}')[0]?.message, 'unknown key "colour"');
 });
 
+for (const ignored of [
+  ...[
+    'timeout: 1h',
+    'interruptible: true',
+    'pages: true',
+    'publish: a',
+    'hooks: {}',
+    'manual_confirmation: a',
+  ],
+  ...[
+    'cache: {policy: pull}',
+    'cache: {when: always}',
+    'cache: {fallback_keys: [a]}',
+    'cache: {unprotect: true}',
+  ],
+  ...[
+    'cache: {key: {files: [a]}}',
+    'artifacts: {expose_as: a}',
+    'artifacts: {public: false}',
+    'artifacts: {access: all}',
+  ],
+  ...['image: {name: a, pull_policy: always}', 'services: [{name: a, pull_policy: always}]'],
+  ...[
+    'environment: {name: a, url: b}',
+    'environment: {name: a, auto_stop_in: 1 day}',
+    'environment: {name: a, deployment_tier: b}',
+  ],
+]) {
+  test(`a job runs without its ${ignored}, and its author is told`, (t) => {
+    const result = parseCiConfig(`deploy:\n  script: make\n  ${ignored}\n`);
+    t.true('config' in result);
+    t.like(result.warnings, [{ kind: 'key.ignored', line: 3 }]);
+  });
+}
+
+const placed: [text: string, place: string][] = [
+  ['a:\n  script: make\n  tags: [x, 8]', 'tags.type 3:13'],
+  ['a:\n  script:\n    - make\n    - x: y', 'script.map 4:7'],
+  ['a:\n  colour: red\n  script: x', 'job.key.unknown 2:3'],
+  ['variables:\n  A: [1]\na: {script: x}', 'variables.value.type 2:6'],
+  ['a: {script: x, artifacts: {when: never}}', 'artifacts.when.value 1:34'],
+  ['ä ✓: {script: x, only: ["/(/"]}', 'only.regex 1:25'],
+  ['a:\r\n  script: x\r\n  when: y', 'when.value 3:9'],
+  ['.x: &x {when: y}\na:\n  <<: *x\n  script: x', 'when.value 1:15'],
+];
+
+for (const [text, place] of placed) {
+  test(`the place of a fault is its value in the file: ${place}`, (t) => {
+    t.deepEqual(
+      errorsOf(text).map(({ kind, line, column }) => `${kind} ${line}:${column}`),
+      [place],
+    );
+  });
+}
+
 const warned: [text: string, kind: string, line: number][] = [
   ['a: {script: [true, 7]}', 'script.item.type', 1],
   [`services: postgres\n${good}`, 'services.type', 1],
   [`variables:\n  2ND: x\n${good}`, 'variables.name', 2],
+  [`variables:\n  a-b: x\n${good}`, 'variables.name', 2],
+  [`before_script: [10, a]\n${good}`, 'script.item.type', 1],
+  [`workflow: {name: x}\n${good}`, 'key.ignored', 1],
   ['a: {script: one}\nb: {script: x}\na: {script: two}\n', 'job.duplicate', 3],
   ['a:\n  script: one\n  script: two\n', 'key.duplicate', 3],
   [`image: a\nimage: b\n${good}`, 'key.duplicate', 2],

@@ -368,3 +368,61 @@ test('a block at the very end has the line breaks that stand in the file', (t) =
   t.deepEqual(scripts('>+\n    a\n    b'), ['a b']);
   t.deepEqual(jobOf('job:\n  script:\n    - |\n      a\n    - b').script, ['a\n', 'b']);
 });
+
+test('null at the top means not given', (t) => {
+  const keys = [
+    'image',
+    'services',
+    'stages',
+    'types',
+    'before_script',
+    'after_script',
+    'variables',
+    'cache',
+  ];
+  t.deepEqual(jobOf(`${keys.map((key) => `${key}:\n`).join('')}job: {script: x}`), jobOf('job: {script: x}'));
+});
+
+test('an empty script makes a build with nothing to run', (t) => {
+  t.deepEqual(jobOf('job: {script: []}').script, []);
+  t.deepEqual(jobOf('job: {script: ""}').script, ['']);
+});
+
+test('texts alone stand for lists of one in every place where later files have them', (t) => {
+  const job = jobOf('before_script: a\nafter_script: b\nservices: c\njob: {script: x, only: d, except: e}');
+  t.deepEqual([job.script, job.afterScript, job.services], [['a', 'x'], ['b'], ['c']]);
+  t.deepEqual(
+    [...(job.only ?? []), ...(job.except ?? [])].map(({ text }) => text),
+    ['d', 'e'],
+  );
+});
+
+test('merge keys bring jobs to the top, keys into sub-mappings, and follow their order in each', (t) => {
+  const text = `
+.jobs: &jobs
+  one: {script: a}
+  two: {script: b}
+.vars: &vars {A: merged, B: merged}
+.art: &art {paths: [x], when: always}
+one: {script: before}
+<<: *jobs
+two: {script: after}
+three:
+  script: x
+  variables: {A: own, <<: *vars, B: own}
+  artifacts:
+    <<: [{when: on_failure}, *art]
+    expire_in: 1 day
+`;
+  t.deepEqual(jobOf(text, 'one').script, ['a']);
+  t.deepEqual(jobOf(text, 'two').script, ['after']);
+  t.deepEqual({ ...jobOf(text, 'three').variables }, { A: 'merged', B: 'own' });
+  t.deepEqual(jobOf(text, 'three').artifacts, { when: 'on_failure', paths: ['x'], expire_in: '1 day' });
+});
+
+test('an anchor may be set again: an alias means the last one before it', (t) => {
+  const text =
+    '.a: &x {image: one}\nfirst: {<<: *x, script: a}\n.b: &x {image: two}\nsecond: {<<: *x, script: a}';
+  t.is(jobOf(text, 'first').image, 'one');
+  t.is(jobOf(text, 'second').image, 'two');
+});
