@@ -31,7 +31,11 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
 /** Memory in MiB of some processes; what several share is divided between them. */
 export async function memoryOf(pids: number[]): Promise<number> {
   let sum = 0;
-  for (const pid of pids) sum += field(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss');
+  for (const pid of pids) {
+    // One that has ended since it was found takes none.
+    const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => null);
+    if (text !== null) sum += field(text, 'Pss');
+  }
   return sum;
 }
 
