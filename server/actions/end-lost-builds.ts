@@ -1,7 +1,8 @@
+import { lockPipeline } from '../queries/pipeline-row.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql } from '../sql.ts';
-import { returnBuild } from './claim-build.ts';
-import { finishBuild } from './finish-build.ts';
+import { type BuildEnd, closeBuild, finishBuild } from './finish-build.ts';
+import { runAgain } from './retry-build.ts';
 import { addServerLine } from './trace.ts';
 
 /** How long a runner may be silent, seconds: neither a question of its own, nor a part of the trace. */
@@ -9,6 +10,8 @@ const silentRunner = 10 * 60;
 const silentTrace = 15 * 60;
 /** A runner begins the trace at once. One that has not done so by then never got its build. */
 const unheard = 3 * 60;
+/** A job whose builds are begun by nobody is given up after so many. */
+const mostRuns = 3;
 /** A runner ends its builds itself when their time is over; this much later the server does it. */
 const timeoutGrace = 10 * 60;
 const longestWait = 24 * 3600;
@@ -19,7 +22,7 @@ interface LostBuild {
   id: number;
   pipeline_id: number;
   status: 'pending' | 'running';
-  reason: 'runner_lost' | 'timeout' | 'no_runner';
+  reason: 'runner_lost' | 'timeout' | 'no_runner' | 'unheard';
 }
 
 const causes: Record<LostBuild['reason'], { text: string; reason: string }> = {
@@ -28,6 +31,7 @@ const causes: Record<LostBuild['reason'], { text: string; reason: string }> = {
     reason: 'runner_system_failure',
   },
   timeout: { text: 'the build took longer than its time limit', reason: 'stuck_or_timeout_failure' },
+  unheard: { text: 'its runner never began it', reason: 'runner_system_failure' },
   no_runner: { text: 'no runner took the build for a day', reason: 'stuck_or_timeout_failure' },
 };
 
@@ -58,36 +62,58 @@ const findLost = `
 /** Handed out, and no word of it since: the answer to the runner got lost, or the runner did. */
 const findUnheard = `
   with ${serving}
-  select b.id, b.pipeline_id
+  select b.id, b.pipeline_id, b.job_id, (select count(*)::int from builds e where e.job_id = b.job_id) as runs
     from serving s cross join builds b join traces t on t.build_id = b.id
     where b.status = 'running' and t.length = 0 and t.touched_at <= b.started_at
       and greatest(b.started_at, s.since) < now() - make_interval(secs => ${unheard})
   limit ${perRound}`;
 
+interface UnheardBuild {
+  id: number;
+  pipeline_id: number;
+  job_id: number;
+  /** Builds that the job has had. */
+  runs: number;
+}
+
 /**
  * Fails builds that nobody will end any more, and writes the cause into their traces: their runner is gone, their
- * time is over, or no runner came for them. Those that their runner never began go back into the queue.
+ * time is over, or no runner came for them. For those that their runner never began, another one waits then.
  */
 export async function endLostBuilds(work: Work): Promise<void> {
-  const unheardOf = await sql<{ id: number; pipeline_id: number }>(work.em, findUnheard);
-  for (const build of unheardOf) {
-    await inTransaction(work, (inner) => returnBuild(inner, build));
-    work.log.warn({ build: build.id }, 'put a build back into the queue that its runner never began');
-  }
+  const unheardOf = await sql<UnheardBuild>(work.em, findUnheard);
+  for (const build of unheardOf) await inTransaction(work, (inner) => replaceUnheard(inner, build));
   const lost = await sql<LostBuild>(work.em, findLost);
   for (const build of lost) await inTransaction(work, (inner) => endBuild(inner, build));
 }
 
+/**
+ * The new build has an id and a token of its own: should a runner be at work on the old one after all, cut off from
+ * here, then it learns that the build has failed, and mixes with nobody.
+ */
+async function replaceUnheard(work: Work, build: UnheardBuild): Promise<void> {
+  if (build.runs >= mostRuns) return endBuild(work, { ...build, status: 'running', reason: 'unheard' });
+  await lockPipeline(work.em, build.pipeline_id);
+  const ended = await closeBuild(work, endOf({ ...build, status: 'running', reason: 'unheard' }));
+  if (!ended) return;
+  const place = { pipelineId: build.pipeline_id, jobIds: [build.job_id], userId: ended.userId };
+  const [next] = await runAgain(work, place);
+  await addServerLine(
+    work,
+    build.id,
+    `ERROR: Job failed: ${causes.unheard.text}; it waits again as build ${next}`,
+  );
+  work.log.warn({ build: build.id, next }, 'replaced a build that its runner never began');
+}
+
 async function endBuild(work: Work, build: LostBuild): Promise<void> {
+  if (!(await finishBuild(work, endOf(build)))) return;
   const { text, reason } = causes[build.reason];
-  const isEnded = await finishBuild(work, {
-    buildId: build.id,
-    pipelineId: build.pipeline_id,
-    status: 'failed',
-    from: [build.status],
-    failureReason: reason,
-  });
-  if (!isEnded) return;
   await addServerLine(work, build.id, `ERROR: Job failed: ${text}`);
   work.log.info({ build: build.id, reason }, 'ended a lost build');
+}
+
+function endOf({ id, pipeline_id, status, reason }: LostBuild): BuildEnd {
+  const failureReason = causes[reason].reason;
+  return { buildId: id, pipelineId: pipeline_id, status: 'failed', from: [status], failureReason };
 }

@@ -59,10 +59,12 @@ export async function retryPipeline(work: Work, pipelineId: number, userId: numb
 interface Jobs {
   pipelineId: number;
   jobIds: number[];
-  userId: number;
+  /** Null when nobody asked for it. */
+  userId: number | null;
 }
 
-async function runAgain(work: Work, { pipelineId, jobIds, userId }: Jobs): Promise<number[]> {
+/** New builds for jobs whose latest ones are over. The caller holds the lock of the pipeline. @returns their ids. */
+export async function runAgain(work: Work, { pipelineId, jobIds, userId }: Jobs): Promise<number[]> {
   await sql(work.em, 'update builds set latest = false where job_id = any($1) and latest', [jobIds]);
   const ids = await createBuilds(work, { jobIds, userId });
   await progressPipeline(work, pipelineId, userId);

@@ -73,19 +73,53 @@ test.serial('a silence counts from when a server was there again to hear', async
 });
 
 test.serial(
-  'a build that its runner never began goes back into the queue, one that has begun does not',
+  'for a build that its runner never began another one waits, not for one that has begun',
   async (t) => {
     const { app } = holder;
     const lost = await silentBuild({ runner: 0, trace: 5, started: 4 });
     const begun = await silentBuild({ runner: 0, trace: 3, started: 4 });
     const young = await silentBuild({ runner: 0, trace: 5, started: 2 });
     await endLostBuilds(app.work);
-    t.is((await stateOf(lost.build.id))?.status, 'pending');
-    t.is((await app.rows('select 1 from pending_builds where build_id = $1', [lost.build.id])).length, 1);
+    t.deepEqual(await stateOf(lost.build.id), { status: 'failed', failure_reason: 'runner_system_failure' });
+    const next = await app.rows<{ id: number }>(
+      `select b.id from builds b join pending_builds q on q.build_id = b.id
+     where b.job_id = $1 and b.latest and b.status = 'pending'`,
+      [lost.build.jobId],
+    );
+    t.is(next.length, 1);
+    t.regex(
+      await traceOf(lost.project, lost.build.id),
+      new RegExp(`never began it; .* build ${next[0]?.id}\\b`),
+    );
     t.is((await stateOf(begun.build.id))?.status, 'running');
     t.is((await stateOf(young.build.id))?.status, 'running');
   },
 );
+
+test.serial('a job whose builds nobody begins is given up', async (t) => {
+  const { app } = holder;
+  const { build, project } = await silentBuild({ runner: 0, trace: 5, started: 4 });
+  const age = `with aged as (
+    update builds set status = 'running', started_at = now() - interval '4 minutes', runner_id = $2
+    where job_id = $1 and status = 'pending' returning id
+  ), gone as (
+    delete from pending_builds where build_id in (select id from aged)
+  ) update traces set touched_at = now() - interval '5 minutes' where build_id in (select id from aged)`;
+  const runner = await app.make.runner();
+  for (let round = 0; round < 5; round += 1) {
+    await endLostBuilds(app.work);
+    await app.rows(age, [build.jobId, runner.id]);
+  }
+  const builds = await app.rows<{ id: number; status: string }>(
+    'select id, status from builds where job_id = $1 order by id',
+    [build.jobId],
+  );
+  t.deepEqual(
+    builds.map(({ status }) => status),
+    ['failed', 'failed', 'failed'],
+  );
+  t.true((await traceOf(project, builds[2]?.id ?? 0)).includes('its runner never began it\u001b'));
+});
 
 test.serial('a build beyond its time limit fails, whatever its runner does', async (t) => {
   const over = await silentBuild({ runner: 0, trace: 0, started: 71 });

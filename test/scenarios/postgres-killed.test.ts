@@ -173,7 +173,7 @@ function isReady({ url }: Hearth): Promise<true> {
   });
 }
 
-/** A claim whose answer was lost is taken back after some minutes, which are not waited for here. */
+/** A build whose claim was lost is replaced after some minutes, which are not waited for here. */
 async function freeLostClaims({ database }: Scene): Promise<void> {
   await database.rows(`update working_servers set serving_since = now() - interval '1 hour'`);
   const lost = await database.rows<{ id: number }>(
@@ -189,12 +189,15 @@ async function freeLostClaims({ database }: Scene): Promise<void> {
 }
 
 async function assertBuilds(t: ExecutionContext, { forge, project, runners }: Scene): Promise<void> {
-  const builds = await forge.builds(project);
+  const all = await forge.builds(project);
+  const claimed = runners.flatMap((runner) => runner.claimed).sort((a, b) => a - b);
+  // One that no runner was told of has failed, and another stands in for it.
+  const builds = all.filter(({ id, status }) => status !== 'failed' || claimed.includes(id));
   t.deepEqual(
     builds.map(({ status }) => status),
     builds.map(() => 'success'),
   );
-  const claimed = runners.flatMap((runner) => runner.claimed).sort((a, b) => a - b);
+  t.is(new Set(builds.map(({ name }) => name)).size, new Set(all.map(({ name }) => name)).size);
   t.deepEqual(
     claimed,
     builds.map(({ id }) => id),
