@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { resumePushes } from './actions/resume-pushes.ts';
+import { TraceAppender } from './actions/trace-appender.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Config } from './config.ts';
@@ -106,6 +107,7 @@ async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Se
     storage: new LocalStorage(blobsDir),
     secrets: new Secrets(Buffer.from(key, 'hex')),
     queue: new Queue(),
+    traceAppender: new TraceAppender(parts.orm.em.fork()),
     repositoriesDir,
     writtenDirs,
     baseUrl: config.baseUrl ?? `http://${urlHost(config.listen.host)}:${config.listen.port}`,

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
+import type { TraceAppender } from './actions/trace-appender.ts';
 import type { CatFile } from './git/cat-file.ts';
 import type { Queue } from './queue.ts';
 import type { Secrets } from './secrets.ts';
@@ -15,6 +16,7 @@ export interface Services {
   secrets: Secrets;
   queue: Queue;
   wakeups: BuildWakeups;
+  traceAppender: TraceAppender;
   log: Logger;
   /** Folder of the bare repositories. */
   repositoriesDir: string;

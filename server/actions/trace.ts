@@ -1,29 +1,22 @@
-import type { BuildStatus } from '../../shared/build-status.ts';
 import { rangeNotSatisfiable } from '../errors.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { type Appended, isOpen, openTraces, sizeOf, type TracePart } from './trace-appender.ts';
 import { isFull, traceLimit } from './trace-limit.ts';
 
-export interface TracePart {
-  buildId: number;
-  /** Offset in bytes. */
-  start: number;
-  bytes: Buffer;
-}
-
 /**
- * Appends a part under the lock of the build's trace, in one statement. When it returns, the bytes are durable.
+ * Takes a part of a trace. When it returns, the bytes are durable.
  *
  * @returns the new length and the state of the build; null when nothing was appended, because the part does not
  * start at the end, the trace is in the blob store, or the build is erased or gone.
  */
-export async function appendTrace(
-  { em }: Work,
-  { buildId, start, bytes }: TracePart,
-): Promise<{ length: number; status: BuildStatus } | null> {
-  const kept = bytes.subarray(0, Math.max(0, traceLimit - start));
-  if (kept.length === 0) return sqlOne(em, touch, [buildId, start]);
-  return sqlOne(em, grow, [buildId, start, kept.length, kept]);
+export async function appendTrace({ em, traceAppender }: Work, part: TracePart): Promise<Appended> {
+  const { buildId, start, pieces } = part;
+  const size = sizeOf(pieces);
+  const room = Math.max(0, traceLimit - start);
+  if (Math.min(size, room) === 0) return sqlOne(em, touch, [buildId, start]);
+  if (size <= room) return traceAppender.append(part);
+  return traceAppender.append({ buildId, start, pieces: [Buffer.concat(pieces).subarray(0, room)] });
 }
 
 /**
@@ -43,21 +36,10 @@ export async function lengthForSender({ em }: Work, { buildId, start }: TracePar
   throw rangeNotSatisfiable(length);
 }
 
-const openTraces = `traces t set touched_at = now()`;
-const ofBuild = `from builds b join projects p on p.id = b.project_id and not p.pending_delete
-    where t.build_id = $1 and b.id = $1 and b.erased_at is null and t.blob_key is null`;
-
-const grow = `
-  with grown as (
-    update ${openTraces}, length = t.length + $3 ${ofBuild} and t.length = $2 returning t.length, b.status
-  ), part as (
-    insert into trace_parts (build_id, start, bytes) select $1, $2, $4 from grown
-  )
-  select length::float8 as length, status from grown`;
-
 /** An empty part is a sign of life. So is one beyond the end of a full trace: its runner does not know of that. */
 const touch = `
-  update ${openTraces} ${ofBuild} and (t.length = $2 or $2 > t.length and t.length >= ${traceLimit})
+  update traces t set touched_at = now() from ${openTraces} where t.build_id = $1 and ${isOpen}
+    and (t.length = $2 or $2 > t.length and t.length >= ${traceLimit})
   returning t.length::float8 as length, b.status`;
 
 /** Puts a whole trace in place of what is stored, in the transaction of `em`. */

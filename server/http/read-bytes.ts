@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream';
 import { badRequest, tooLarge } from '../errors.ts';
 
 /**
- * A body as raw bytes, whatever its content type says. One that is too large is left open, so that its sender gets
+ * A body as raw bytes, in the pieces that came, whatever its content type says. One that is too large is left open, so that its sender gets
  * to the answer; HTTP drops the rest of it then.
  *
  * @throws AppError 413 above `limit` bytes, 400 when the client breaks it off.
  */
-export function readBytes(stream: Readable, limit: number): Promise<Buffer> {
+export function readBytes(stream: Readable, limit: number): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -16,7 +16,7 @@ export function readBytes(stream: Readable, limit: number): Promise<Buffer> {
       chunks.push(chunk);
       if (size > limit) settle(() => reject(tooLarge()));
     };
-    const end = () => settle(() => resolve(joined(chunks)));
+    const end = () => settle(() => resolve(chunks));
     const fail = (cause: unknown) => settle(() => reject(brokenOff(cause)));
     const close = () => fail(null);
     const settle = (outcome: () => void) => {
@@ -25,11 +25,6 @@ export function readBytes(stream: Readable, limit: number): Promise<Buffer> {
     };
     stream.on('data', take).on('end', end).on('error', fail).on('close', close);
   });
-}
-
-/** Most parts come in one piece, which needs no copy. */
-function joined([first = Buffer.alloc(0), ...rest]: Buffer[]): Buffer {
-  return rest.length === 0 ? first : Buffer.concat([first, ...rest]);
 }
 
 /** An error of the body's stream means that nobody waits for an answer any more. */

@@ -17,19 +17,17 @@ export function requestLog(log: Logger) {
     const started = process.hrtime.bigint();
     const given = ctx.get('x-request-id');
     const requestId = usableId.test(given) ? given : randomUUID();
-    const child = log.child({ request: requestId });
-    ctx.state.log = child;
     ctx.set('X-Request-Id', requestId);
     const path = ctx.path.replace(triggerToken, '$1[redacted]');
     ctx.res.once('close', () => {
       const ms = Number((process.hrtime.bigint() - started) / 1000n) / 1000;
       const user = ctx.state.viewer as number | undefined;
-      child.info({ method: ctx.method, path, status: ctx.status, ms, user }, 'request');
+      log.info({ request: requestId, method: ctx.method, path, status: ctx.status, ms, user }, 'request');
     });
     try {
       await next();
     } catch (error) {
-      respondError(ctx, error, child);
+      respondError(ctx, error, log.child({ request: requestId }));
     }
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseContentRangeStart } from '../../shared/protocol/content-range.ts';
-import { appendTrace, lengthForSender, type TracePart } from '../actions/trace.ts';
+import { appendTrace, lengthForSender } from '../actions/trace.ts';
+import type { TracePart } from '../actions/trace-appender.ts';
 import { badRequest, forbidden, notFound } from '../errors.ts';
 import { reply } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -28,7 +29,7 @@ const patchTrace = endpoint({
       await requireOpenBuild(work, buildId);
       throw badRequest(unreadableRange(header('content-range')));
     }
-    const part = { buildId, start, bytes: await readBytes(stream, partLimit) };
+    const part = { buildId, start, pieces: await readBytes(stream, partLimit) };
     const { length, status } = (await appendTrace(work, part)) ?? (await explain(work, part));
     return reply({ body: null, headers: { 'Build-Status': status, Range: `0-${length}` } });
   },

@@ -7,6 +7,7 @@ import test from 'ava';
 import { runOnce } from 'graphile-worker';
 import pg from 'pg';
 import pino from 'pino';
+import { TraceAppender } from '../../server/actions/trace-appender.ts';
 import { createApp } from '../../server/app.ts';
 import { bootstrap } from '../../server/bootstrap.ts';
 import { CatFile } from '../../server/git/cat-file.ts';
@@ -138,14 +139,16 @@ async function testServices(
   { databaseUrl, folder, logLines }: TestPlaces,
 ): Promise<Services> {
   const log = pino({ level: 'debug' }, collector(logLines));
+  const orm = await openOrm({ url: databaseUrl, poolSize });
   return {
-    orm: await openOrm({ url: databaseUrl, poolSize }),
+    orm,
     wakeups: new BuildWakeups(databaseUrl, log),
     log,
     objects: new CatFile({ maxProcesses: 4 }),
     storage: new LocalStorage(join(folder, 'blobs')),
     secrets: new Secrets(Buffer.alloc(32, 7)),
     queue: new Queue(),
+    traceAppender: new TraceAppender(orm.em.fork()),
     repositoriesDir: join(folder, 'repositories'),
     writtenDirs: [folder],
     baseUrl: 'http://127.0.0.1',
