@@ -1,7 +1,6 @@
-import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { entities } from './entities/index.ts';
-import { migrations } from './migrations/index.ts';
+import { migrationsTable } from './migrations/names.ts';
 
 export interface OrmRequest {
   url: string;
@@ -28,19 +27,15 @@ export function ormOptions({ url, poolSize }: OrmRequest): Options {
       log: quiet,
     },
     entities,
-    extensions: [Migrator],
     pool: { min: 0, max: poolSize },
     forceUtcTimezone: true,
     allowGlobalContext: false,
     discovery: { checkDuplicateFieldNames: true },
     // The job queue keeps its tables in a schema of its own, with migrations of its own.
-    schemaGenerator: { ignoreSchema: ['graphile_worker'], disableForeignKeys: false },
-    migrations: {
-      tableName: 'schema_migrations',
-      snapshot: false,
-      migrationsList: migrations,
-      // Each of our migrations is small; one transaction for all leaves the old schema or the new one.
-      allOrNothing: true,
+    schemaGenerator: {
+      ignoreSchema: ['graphile_worker'],
+      skipTables: [migrationsTable],
+      disableForeignKeys: false,
     },
     logger: () => undefined,
   };

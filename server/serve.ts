@@ -54,7 +54,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const objects = new CatFile();
   const server = createHttpServer();
   try {
-    await migrate(orm, databaseUrl);
+    await migrate(databaseUrl);
     const services = await makeServices({ config, orm, wakeups, objects, log, key });
     const isFirstStart = await bootstrap(services, {
       rootPassword: async () =>

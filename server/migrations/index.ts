@@ -1,16 +1,19 @@
+import type { MigrationObject } from '@mikro-orm/core';
 import { FirstTables } from './20261127-first-tables.ts';
 import { ExternalStatuses } from './20261128-external-statuses.ts';
 import { FormerValues } from './20261128-former-values.ts';
 import { ManualJobs } from './20261128-manual-jobs.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
+import { migrationNames } from './names.ts';
 
-/** In the order they run. A migration that has run anywhere is never edited. */
-export const migrations = [
-  { name: '20261127-first-tables', class: FirstTables },
-  { name: '20261128-external-statuses', class: ExternalStatuses },
-  { name: '20261128-former-values', class: FormerValues },
-  { name: '20261128-manual-jobs', class: ManualJobs },
-  { name: '20261128-variables-and-triggers', class: VariablesAndTriggers },
-  { name: '20261128-working-servers', class: WorkingServers },
-];
+const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
+  '20261127-first-tables': FirstTables,
+  '20261128-external-statuses': ExternalStatuses,
+  '20261128-former-values': FormerValues,
+  '20261128-manual-jobs': ManualJobs,
+  '20261128-variables-and-triggers': VariablesAndTriggers,
+  '20261128-working-servers': WorkingServers,
+};
+
+export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

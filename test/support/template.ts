@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { migrate } from '../../server/migrate.ts';
-import { openOrm } from '../../server/orm.ts';
 import { databaseUrl } from './database.ts';
 
 /** Name of the database that every test file's own one is cloned from. */
@@ -12,8 +11,5 @@ export async function prepareTemplate(adminUrl: string): Promise<void> {
   await admin.connect();
   await admin.query(`create database ${templateName}`);
   await admin.end();
-  const url = databaseUrl(adminUrl, templateName);
-  const orm = await openOrm({ url, poolSize: 1 });
-  await migrate(orm, url);
-  await orm.close();
+  await migrate(databaseUrl(adminUrl, templateName));
 }

@@ -1,0 +1,12 @@
+/** Every migration in the order they run. One that has run anywhere is never edited. */
+export const migrationNames = [
+  '20261127-first-tables',
+  '20261128-external-statuses',
+  '20261128-former-values',
+  '20261128-manual-jobs',
+  '20261128-variables-and-triggers',
+  '20261128-working-servers',
+] as const;
+
+/** Where the database says which of them it has had. */
+export const migrationsTable = 'schema_migrations';
