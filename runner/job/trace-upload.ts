@@ -4,7 +4,9 @@ import type { TraceSpool } from './trace-spool.ts';
 
 /** All in milliseconds. */
 export interface TraceTiming {
-  /** From the first new byte to the part that carries it. */
+  /** From a byte that comes after a silence to the part that carries it: what follows at once goes with it. */
+  gather: number;
+  /** Least time from one part to the next. */
   flush: number;
   /** The same where each part is the whole trace, because the server takes no others. */
   wholeFlush: number;
@@ -17,6 +19,7 @@ export interface TraceTiming {
 }
 
 export const traceTiming: TraceTiming = {
+  gather: 20,
   flush: 700,
   wholeFlush: 3000,
   poll: 2500,
@@ -46,6 +49,8 @@ export class TraceUpload {
   #failures = 0;
   #mismatches = 0;
   #lastContact = Date.now();
+  /** When the server last took something new. */
+  #lastPart = 0;
   #pendingSince: number | null = null;
   /** The server takes no parts, only the trace as a whole. */
   #isWhole = false;
@@ -105,11 +110,12 @@ export class TraceUpload {
   }
 
   #dueIn(): number {
-    const { flush: partFlush, wholeFlush, poll } = this.#options.timing;
+    const { gather, flush, wholeFlush, poll } = this.#options.timing;
     if (this.#pending >= maxPart && !this.#isWhole) return 0;
-    const flush = this.#isWhole ? wholeFlush : partFlush;
-    const polled = this.#lastContact + poll - Date.now();
-    return this.#pendingSince === null ? polled : Math.min(polled, this.#pendingSince + flush - Date.now());
+    const polled = this.#lastContact + poll;
+    if (this.#pendingSince === null) return polled - Date.now();
+    const next = this.#lastPart + (this.#isWhole ? wholeFlush : flush);
+    return Math.min(polled, Math.max(this.#pendingSince + gather, next)) - Date.now();
   }
 
   #retryDelay(): number {
@@ -153,6 +159,7 @@ export class TraceUpload {
 
   #stored(answer: TraceAnswer & { kind: 'stored' }, length: number): void {
     this.#sent += length;
+    if (length > 0) this.#lastPart = Date.now();
     this.#contact();
     this.#mismatches = 0;
     if (answer.status === 'canceled' || answer.status === 'failed') this.#stop('canceled');
@@ -178,6 +185,7 @@ export class TraceUpload {
     const trace = bytes.toString();
     if (!this.#hasReached(await api.updateState({ state: 'running', trace }))) return;
     this.#sent = bytes.length;
+    this.#lastPart = Date.now();
     this.#shift = Buffer.byteLength(trace) - bytes.length;
     this.#contact();
   }

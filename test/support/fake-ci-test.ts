@@ -9,6 +9,7 @@ import { FakeCiServer } from './fake-ci-server.ts';
 /** Short enough that tests do not wait; nothing depends on the exact values. */
 export const quickTrace: TraceTiming = {
   flush: 5,
+  gather: 5,
   wholeFlush: 5,
   poll: 30,
   retryFirst: 5,

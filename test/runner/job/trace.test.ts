@@ -65,6 +65,19 @@ test('what is written arrives, in order, while the build runs', async (t) => {
   t.is(build.trace.toString(), 'one\ntwo\nthree\n');
 });
 
+test('the first output leaves at once, what follows is gathered', async (t) => {
+  const anHour = 3_600_000;
+  const timing = { ...quickTrace, flush: anHour, poll: anHour };
+  const { server, build, trace } = await open(t, { timing });
+  await trace.write('one\n');
+  await server.until(() => build.trace.length === 4);
+  await trace.write('two\n');
+  await trace.write('three\n');
+  t.true(await trace.finish(true));
+  const parts = server.requests('PATCH', /trace/).map((request) => request.body.toString());
+  t.deepEqual(parts, ['one\n', 'two\nthree\n']);
+});
+
 test('each part names the byte it starts at', async (t) => {
   const { server, build, trace } = await open(t);
   await trace.write('é\n');
