@@ -33,6 +33,8 @@ export interface Endpoint<S = unknown, P extends Params = Params, R = unknown> {
   params?: P;
   /** Status of success: 201 for POST and 200 for the others when not given. */
   status?: number;
+  /** A creation whose documented `status` is none of a creation; a setting of the server turns it into 201. */
+  creates?: boolean;
   /** Shape of the answer, or of one item when `list` is set. */
   returns: z.ZodType<R>;
   /** The answer is a page of a list. */

@@ -53,6 +53,6 @@ export function sendJson(ctx: Context, value: unknown): void {
 
 function successStatus(endpoint: Endpoint, createStatus: 'documented' | '201'): number {
   const usual = endpoint.method === 'POST' ? 201 : 200;
-  if (endpoint.method === 'POST' && createStatus === '201') return 201;
+  if (endpoint.creates && createStatus === '201') return 201;
   return endpoint.status ?? usual;
 }

@@ -32,6 +32,17 @@ function echo(method: Method) {
   });
 }
 
+const label = endpoint({
+  method: 'POST',
+  path: '/labels',
+  summary: 'A creation that is documented as 200',
+  access: anyone(),
+  status: 200,
+  creates: true,
+  returns: z.boolean(),
+  run: async () => true,
+});
+
 const strict = endpoint({
   method: 'POST',
   path: '/strict',
@@ -86,7 +97,7 @@ export async function serveFrame(services: Services): Promise<{ url: string; ser
   // Tells of clients that went away; without a listener, on the terminal.
   app.on('error', () => undefined);
   app.use(requestLog(services.log));
-  const endpoints = [...methods.map(echo), strict, list, broken, undo];
+  const endpoints = [...methods.map(echo), strict, label, list, broken, undo];
   app.use(mount(endpoints, { prefix: '/t', services, options: { checkAnswers: true } }).routes());
   const server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
