@@ -13,6 +13,7 @@ import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { requireVisibility, type VisibilityChoice } from './project-visibility.ts';
+import { recordEvent } from './record-event.ts';
 
 export interface NewProject extends VisibilityChoice {
   name: string;
@@ -119,8 +120,5 @@ async function addCreator(work: Work, { project, namespace, viewer }: Made): Pro
     work.em.create(ProjectMember, { project, user, accessLevel: accessLevels.master });
     await work.em.flush();
   }
-  await sql(work.em, `insert into events (project_id, author_id, action) values ($1, $2, 'created')`, [
-    project.id,
-    viewer.id,
-  ]);
+  await recordEvent(work, { projectId: project.id, authorId: viewer.id, action: 'created' });
 }

@@ -5,6 +5,7 @@ import { FormerValues } from './20261128-former-values.ts';
 import { ManualJobs } from './20261128-manual-jobs.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
+import { AllSettings } from './20261129-settings.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -14,6 +15,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261128-manual-jobs': ManualJobs,
   '20261128-variables-and-triggers': VariablesAndTriggers,
   '20261128-working-servers': WorkingServers,
+  '20261129-settings': AllSettings,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -24,6 +24,10 @@ const endpoints = [
   'server/git',
   'server/storage',
   'server/ci',
+  'server/hooks',
+  'server/mail',
+  'server/oauth',
+  'server/outgoing.ts',
 ];
 const services = ['server/services.ts'];
 
@@ -51,11 +55,37 @@ export const folderRules: Record<string, FolderRule> = {
   },
   'server/http': { may: [...ground, 'server/database-errors.ts', 'server/version.ts'], types: services },
   'server/actions': {
-    may: [...ground, 'server/entities', 'server/ci', 'server/git', 'server/storage', 'server/wakeups.ts'],
+    may: [
+      ...ground,
+      'server/entities',
+      'server/ci',
+      'server/git',
+      'server/hooks/announce.ts',
+      'server/mail/queue-mail.ts',
+      'server/oauth/end-sessions.ts',
+      'server/outgoing.ts',
+      'server/storage',
+      'server/wakeups.ts',
+    ],
     types: services,
   },
+  'server/hooks': {
+    may: [...ground, 'server/entities', 'server/outgoing.ts', 'server/present'],
+    types: services,
+  },
+  'server/mail': { may: [...ground, 'server/entities'], types: services },
+  'server/oauth': { may: [...ground, 'server/entities', 'server/http'], types: services },
   'server/jobs': {
-    may: [...ground, 'server/actions', 'server/database-errors.ts', 'server/git', 'server/storage'],
+    may: [
+      ...ground,
+      'server/actions',
+      'server/database-errors.ts',
+      'server/git',
+      'server/hooks',
+      'server/mail',
+      'server/oauth',
+      'server/storage',
+    ],
     types: ['server/queue.ts', ...services],
   },
   'server/api': { may: endpoints, types: services },
@@ -91,7 +121,7 @@ export const packageRules: Record<string, string[]> = {
   execa: ['runner/executor/shell', 'runner/job/git.ts', 'server/git', 'server/postgres'],
   dockerode: ['runner/executor/docker'],
   'tar-stream': ['runner/executor/docker'],
-  got: ['runner'],
+  got: ['runner', 'server/outgoing.ts'],
   koa: ['server/app.ts', 'server/http', 'server/web'],
   '@koa/router': ['server/http', 'server/web'],
   'koa-body': ['server/http'],
@@ -99,6 +129,9 @@ export const packageRules: Record<string, string[]> = {
   'graphile-worker': ['server/jobs', 'server/migrate.ts'],
   yaml: ['server/ci'],
   re2js: ['server/ci'],
+  nodemailer: ['server/mail'],
+  '@node-oauth/oauth2-server': ['server/oauth'],
+  '@rexxars/choosealicense-list': ['server/api'],
 };
 
 /** The only places that see the environment of the process; everybody else gets what it needs handed over. */
