@@ -3,6 +3,7 @@ import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
 import * as lint from './lint.ts';
 import * as pipelines from './pipelines.ts';
+import * as projectCreate from './project-create.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
@@ -16,6 +17,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...session.endpoints,
   ...users.endpoints,
   ...projects.endpoints,
+  ...projectCreate.endpoints,
   ...builds.endpoints,
   ...buildActions.endpoints,
   ...pipelines.endpoints,
