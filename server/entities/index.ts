@@ -1,20 +1,24 @@
+import { BroadcastMessage } from './broadcast-message.ts';
 import { Build, PendingBuild, TagSet } from './build.ts';
 import { CiVariable, FormerValue, Trigger } from './ci-variable.ts';
 import { Event } from './event.ts';
 import { ExternalStatus } from './external-status.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
 import { Namespace } from './namespace.ts';
+import { NotificationSetting } from './notification-setting.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
 import { Project } from './project.ts';
 import { Push } from './push.ts';
 import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
 import { Trace, TracePart } from './trace.ts';
+import { Upload } from './upload.ts';
 import { User } from './user.ts';
 import { WorkingServer } from './working-server.ts';
 
 /** Every table of the product. */
 export const entities = [
+  BroadcastMessage,
   Build,
   CiVariable,
   Event,
@@ -22,6 +26,7 @@ export const entities = [
   FormerValue,
   GroupMember,
   Namespace,
+  NotificationSetting,
   PendingBuild,
   Pipeline,
   PipelineJob,
@@ -36,6 +41,7 @@ export const entities = [
   Trace,
   TracePart,
   Trigger,
+  Upload,
   User,
   WorkingServer,
 ];

@@ -6,6 +6,7 @@ import { ManualJobs } from './20261128-manual-jobs.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
 import { AllSettings } from './20261129-settings.ts';
+import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -16,6 +17,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261128-variables-and-triggers': VariablesAndTriggers,
   '20261128-working-servers': WorkingServers,
   '20261129-settings': AllSettings,
+  '20261129-uploads-and-messages': UploadsAndMessages,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));
