@@ -25,6 +25,10 @@ export const User = defineEntity({
     projectsLimit: p.integer().default(10),
     canCreateGroup: flag(true),
     twoFactorEnabled: flag(false),
+    /** 0 disabled, 1 participating, 2 watch, 4 mention; 3 stands for this one elsewhere. */
+    notificationLevel: p.smallint().default(1),
+    /** One of his addresses; null: the primary. */
+    notificationEmail: p.string().nullable(),
     /** SHA-256 of the private token: the token is found by it, so no comparison leaks its letters. */
     privateTokenDigest: p.blob().unique('users_private_token_digest_key'),
     privateTokenSealed: p.blob(),
