@@ -8,6 +8,7 @@ const uniqueAttributes: Record<string, string[]> = {
   users_username_key: ['username'],
   users_email_key: ['email'],
   namespaces_path_key: ['path'],
+  namespaces_group_name_key: ['name'],
   projects_namespace_path_key: ['name', 'path'],
   projects_namespace_name_key: ['name', 'path'],
   ci_variables_project_id_key_key: ['key'],

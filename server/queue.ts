@@ -7,6 +7,7 @@ export interface TaskPayloads {
   end_lost_builds: Record<string, never>;
   expire_artifacts: Record<string, never>;
   measure_coverage: { buildId: number };
+  purge_namespace: { namespaceId: number };
   remove_blob: { key: string };
   settle_push: { pushId: number };
 }

@@ -17,6 +17,8 @@ export const Namespace = defineEntity({
     visibilityLevel: p.smallint().default(20),
     shareWithGroupLock: flag(false),
     avatar: p.string().nullable(),
+    /** True from the moment a removal is accepted: nobody sees it from then on, and its path is no longer its own. */
+    pendingDelete: flag(false),
     createdAt: createdAt(),
     updatedAt: createdAt(),
   },
@@ -24,6 +26,15 @@ export const Namespace = defineEntity({
     {
       name: 'namespaces_path_key',
       expression: 'create unique index "namespaces_path_key" on "namespaces" (lower("path"))',
+    },
+    {
+      name: 'namespaces_group_name_key',
+      expression:
+        'create unique index "namespaces_group_name_key" on "namespaces" ("name") where "kind" = \'group\' and not "pending_delete"',
+    },
+    {
+      name: 'namespaces_search_index',
+      expression: `create index "namespaces_search_index" on "namespaces" using gin ("name" gin_trgm_ops, "path" gin_trgm_ops)`,
     },
   ],
 });

@@ -5,6 +5,7 @@ import { endLostBuilds } from '../actions/end-lost-builds.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
 import { measureCoverage } from '../actions/measure-coverage.ts';
+import { purgeNamespace } from '../actions/remove-namespace.ts';
 import { settlePush } from '../actions/settle-push.ts';
 import { translateDatabaseError } from '../database-errors.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
@@ -22,6 +23,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
   end_lost_builds: endLostBuilds,
   expire_artifacts: expireArtifacts,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
+  purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
   async remove_blob(work, { key }) {
     await work.storage.remove(key);
   },

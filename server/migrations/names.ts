@@ -8,6 +8,7 @@ export const migrationNames = [
   '20261128-working-servers',
   '20261129-settings',
   '20261129-uploads-and-messages',
+  '20261129-namespace-removal',
 ] as const;
 
 /** Where the database says which of them it has had. */
