@@ -12,7 +12,7 @@ export const Build = defineEntity({
     project: () => p.manyToOne(Project).deleteRule('cascade'),
     pipeline: () => p.manyToOne(Pipeline).deleteRule('cascade'),
     job: () => p.manyToOne(PipelineJob).deleteRule('cascade').index('builds_job_id_index'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('builds_user_id_index'),
     /** Who runs or ran it. No foreign key: with one, removing a runner would change every build it ever had. */
     runnerId: p.integer().nullable(),
     name: p.text(),
@@ -38,6 +38,11 @@ export const Build = defineEntity({
     {
       name: 'builds_artifacts_expire_at_index',
       expression: `create index "builds_artifacts_expire_at_index" on "builds" ("artifacts_expire_at") where "artifacts_key" is not null`,
+    },
+    {
+      name: 'builds_erased_by_id_index',
+      expression:
+        'create index "builds_erased_by_id_index" on "builds" ("erased_by_id") where "erased_by_id" is not null',
     },
     { name: 'builds_project_id_id_index', properties: ['project', 'id'] },
     { name: 'builds_pipeline_id_index', properties: ['pipeline'] },

@@ -41,7 +41,7 @@ export const Trigger = defineEntity({
   properties: {
     id: p.integer().primary(),
     project: () => p.manyToOne(Project).deleteRule('cascade').index('triggers_project_id_index'),
-    owner: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    owner: () => p.manyToOne(User).nullable().deleteRule('set null').index('triggers_owner_id_index'),
     tokenDigest: p.blob().unique('triggers_token_digest_key'),
     tokenSealed: p.blob(),
     createdAt: createdAt(),

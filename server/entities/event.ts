@@ -10,7 +10,7 @@ export const Event = defineEntity({
   properties: {
     id: p.integer().primary(),
     project: () => p.manyToOne(Project).deleteRule('cascade'),
-    author: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    author: () => p.manyToOne(User).nullable().deleteRule('set null').index('events_author_id_index'),
     action: p.string().length(32),
     targetType: p.string().length(32).nullable(),
     targetId: p.integer().nullable(),

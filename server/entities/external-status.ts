@@ -11,7 +11,7 @@ export const ExternalStatus = defineEntity({
     /** From the sequence of the builds: one list shows both, in the order they were made. */
     id: p.integer().primary().autoincrement(false),
     pipeline: () => p.manyToOne(Pipeline).deleteRule('cascade'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('external_statuses_user_id_index'),
     name: p.string(),
     /** As it was sent; null when the branch was looked up. */
     ref: p.string().length(1024).nullable(),

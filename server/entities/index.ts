@@ -11,6 +11,7 @@ import { Project } from './project.ts';
 import { Push } from './push.ts';
 import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
+import { ProjectCount, Star } from './star.ts';
 import { Trace, TracePart } from './trace.ts';
 import { Upload } from './upload.ts';
 import { User } from './user.ts';
@@ -31,12 +32,14 @@ export const entities = [
   Pipeline,
   PipelineJob,
   Project,
+  ProjectCount,
   ProjectMember,
   ProjectShare,
   Push,
   Runner,
   RunnerProject,
   Settings,
+  Star,
   TagSet,
   Trace,
   TracePart,

@@ -22,7 +22,7 @@ export const Pipeline = defineEntity({
     /** Number within the project. */
     iid: p.integer().nullable(),
     project: () => p.manyToOne(Project).deleteRule('cascade'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('pipelines_user_id_index'),
     /** The push that made it. Unique with `ref`: settling a push twice makes no second pipeline. */
     pushId: p.integer().nullable(),
     /** The trigger that started it, and the variables that came with it, encrypted. */

@@ -3,13 +3,22 @@ import { createdAt, flag } from './columns.ts';
 import { Namespace } from './namespace.ts';
 import { User } from './user.ts';
 
+/** Read alone for a page of all projects, from either end. */
+function pageIndex(column: string) {
+  const name = `projects_${column}_page_index`;
+  return {
+    name,
+    expression: `create index "${name}" on "projects" ("${column}", "id") include ("visibility_level", "archived") where not "pending_delete"`,
+  };
+}
+
 export const Project = defineEntity({
   name: 'Project',
   tableName: 'projects',
   properties: {
     id: p.integer().primary(),
-    namespace: () => p.manyToOne(Namespace),
-    creator: () => p.manyToOne(User).nullable(),
+    namespace: () => p.manyToOne(Namespace).index('projects_namespace_id_index'),
+    creator: () => p.manyToOne(User).nullable().index('projects_creator_id_index'),
     name: p.string(),
     path: p.string(),
     description: p.text().nullable(),
@@ -56,6 +65,11 @@ export const Project = defineEntity({
       name: 'projects_namespace_name_key',
       expression:
         'create unique index "projects_namespace_name_key" on "projects" ("namespace_id", "name") where not "pending_delete"',
+    },
+    ...['created_at', 'updated_at', 'last_activity_at', 'name', 'path'].map(pageIndex),
+    {
+      name: 'projects_search_index',
+      expression: `create index "projects_search_index" on "projects" using gin ("path" gin_trgm_ops, "name" gin_trgm_ops, "description" gin_trgm_ops)`,
     },
   ],
 });

@@ -22,7 +22,7 @@ export const Push = defineEntity({
   properties: {
     id: p.integer().primary(),
     project: () => p.manyToOne(Project).deleteRule('cascade').index('pushes_project_id_index'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('pushes_user_id_index'),
     changes: p.json<RefChange[]>(),
     createdAt: createdAt(),
   },

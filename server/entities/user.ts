@@ -47,6 +47,10 @@ export const User = defineEntity({
       name: 'users_email_key',
       expression: 'create unique index "users_email_key" on "users" (lower("email"))',
     },
+    {
+      name: 'users_search_index',
+      expression: `create index "users_search_index" on "users" using gin ("name" gin_trgm_ops, "username" gin_trgm_ops, "email" gin_trgm_ops)`,
+    },
   ],
 });
 export type User = InferEntity<typeof User>;

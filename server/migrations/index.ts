@@ -7,6 +7,7 @@ import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
 import { NamespaceRemoval } from './20261129-namespace-removal.ts';
 import { AllSettings } from './20261129-settings.ts';
+import { StarsAndSearches } from './20261129-stars-and-searches.ts';
 import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
 import { migrationNames } from './names.ts';
 
@@ -18,8 +19,9 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261128-variables-and-triggers': VariablesAndTriggers,
   '20261128-working-servers': WorkingServers,
   '20261129-settings': AllSettings,
-  '20261129-uploads-and-messages': UploadsAndMessages,
+  '20261129-stars-and-searches': StarsAndSearches,
   '20261129-namespace-removal': NamespaceRemoval,
+  '20261129-uploads-and-messages': UploadsAndMessages,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

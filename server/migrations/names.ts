@@ -7,8 +7,9 @@ export const migrationNames = [
   '20261128-variables-and-triggers',
   '20261128-working-servers',
   '20261129-settings',
-  '20261129-uploads-and-messages',
+  '20261129-stars-and-searches',
   '20261129-namespace-removal',
+  '20261129-uploads-and-messages',
 ] as const;
 
 /** Where the database says which of them it has had. */
