@@ -1,8 +1,11 @@
 import { BroadcastMessage } from './broadcast-message.ts';
 import { Build, PendingBuild, TagSet } from './build.ts';
 import { CiVariable, FormerValue, Trigger } from './ci-variable.ts';
+import { Email } from './email.ts';
 import { Event } from './event.ts';
 import { ExternalStatus } from './external-status.ts';
+import { Identity } from './identity.ts';
+import { Key, ProjectDeployKey } from './key.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
 import { Namespace } from './namespace.ts';
 import { NotificationSetting } from './notification-setting.ts';
@@ -22,10 +25,13 @@ export const entities = [
   BroadcastMessage,
   Build,
   CiVariable,
+  Email,
   Event,
   ExternalStatus,
   FormerValue,
   GroupMember,
+  Identity,
+  Key,
   Namespace,
   NotificationSetting,
   PendingBuild,
@@ -33,6 +39,7 @@ export const entities = [
   PipelineJob,
   Project,
   ProjectCount,
+  ProjectDeployKey,
   ProjectMember,
   ProjectShare,
   Push,

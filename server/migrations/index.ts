@@ -5,6 +5,7 @@ import { FormerValues } from './20261128-former-values.ts';
 import { ManualJobs } from './20261128-manual-jobs.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
+import { KeysAndEmails } from './20261129-keys-and-emails.ts';
 import { NamespaceRemoval } from './20261129-namespace-removal.ts';
 import { AllSettings } from './20261129-settings.ts';
 import { StarsAndSearches } from './20261129-stars-and-searches.ts';
@@ -22,6 +23,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261129-stars-and-searches': StarsAndSearches,
   '20261129-namespace-removal': NamespaceRemoval,
   '20261129-uploads-and-messages': UploadsAndMessages,
+  '20261129-keys-and-emails': KeysAndEmails,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

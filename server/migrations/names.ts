@@ -10,6 +10,7 @@ export const migrationNames = [
   '20261129-stars-and-searches',
   '20261129-namespace-removal',
   '20261129-uploads-and-messages',
+  '20261129-keys-and-emails',
 ] as const;
 
 /** Where the database says which of them it has had. */
