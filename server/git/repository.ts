@@ -1,20 +1,42 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GitError } from './errors.ts';
 import { checkRefName } from './ref-name.ts';
 import { runGit } from './run-git.ts';
+import { sync } from './sync.ts';
 
 const abandonedAfterMs = 3_600_000;
 
+export interface Filling {
+  /** Where it is made before it is put in its place; beside that unless told. */
+  aside?: string;
+  /** Puts content into the repository while nobody can see it. */
+  fill?(aside: string): Promise<void>;
+}
+
 /**
- * Makes an empty bare repository whose HEAD is `master`. Made aside and renamed, so that a crash never leaves
- * half of one; an existing repository is left as it is.
+ * Makes a bare repository, empty unless it is filled, whose HEAD is `master`. Made aside and renamed, so that a crash
+ * never leaves half of one; an existing repository is left as it is.
  */
-export async function createRepository(dir: string): Promise<void> {
+export async function createRepository(dir: string, { aside, fill }: Filling = {}): Promise<void> {
   if (await exists(join(dir, 'HEAD'))) return;
   await mkdir(dirname(dir), { recursive: true });
-  const aside = asideName(dir, 'new');
+  const place = aside ?? asideName(dir, 'new');
+  try {
+    await initRepository(place);
+    await fill?.(place);
+    for (const path of [join(place, 'HEAD'), join(place, 'config'), place]) await sync(path);
+    await renameOntoNothing(place, dir);
+    await sync(dirname(dir));
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+  await sweepAside(dir, 'new');
+}
+
+/** An empty bare repository, of which nothing is known to be on the disk yet. */
+export async function initRepository(dir: string): Promise<void> {
   const args = [
     'init',
     '--quiet',
@@ -23,15 +45,7 @@ export async function createRepository(dir: string): Promise<void> {
     '--object-format=sha1',
     '--initial-branch=master',
   ];
-  try {
-    await runGit({ args: [...args, '--', aside], attempted: 'create a repository' });
-    for (const path of [join(aside, 'HEAD'), join(aside, 'config'), aside]) await sync(path);
-    await renameOntoNothing(aside, dir);
-    await sync(dirname(dir));
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
-  await sweepAside(dir, 'new');
+  await runGit({ args: [...args, '--', dir], attempted: 'create a repository' });
 }
 
 async function renameOntoNothing(from: string, to: string): Promise<void> {
@@ -84,15 +98,6 @@ async function sweepAside(dir: string, kind: 'new' | 'removed'): Promise<void> {
     const found = await stat(join(parent, name)).catch(() => null);
     if (found === null || Date.now() - found.mtimeMs < abandonedAfterMs) continue;
     await rm(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
