@@ -9,11 +9,13 @@ import { Key, ProjectDeployKey } from './key.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
 import { Namespace } from './namespace.ts';
 import { NotificationSetting } from './notification-setting.ts';
+import { OauthApplication, OauthCode, OauthToken } from './oauth.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
 import { Project } from './project.ts';
 import { Push } from './push.ts';
 import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
+import { Throttle, WebSession } from './sign-in.ts';
 import { ProjectCount, Star } from './star.ts';
 import { Trace, TracePart } from './trace.ts';
 import { Upload } from './upload.ts';
@@ -34,6 +36,9 @@ export const entities = [
   Key,
   Namespace,
   NotificationSetting,
+  OauthApplication,
+  OauthCode,
+  OauthToken,
   PendingBuild,
   Pipeline,
   PipelineJob,
@@ -48,10 +53,12 @@ export const entities = [
   Settings,
   Star,
   TagSet,
+  Throttle,
   Trace,
   TracePart,
   Trigger,
   Upload,
   User,
+  WebSession,
   WorkingServer,
 ];

@@ -7,6 +7,7 @@ import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
 import { KeysAndEmails } from './20261129-keys-and-emails.ts';
 import { NamespaceRemoval } from './20261129-namespace-removal.ts';
+import { OauthAndSessions } from './20261129-oauth-and-sessions.ts';
 import { AllSettings } from './20261129-settings.ts';
 import { StarsAndSearches } from './20261129-stars-and-searches.ts';
 import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
@@ -24,6 +25,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261129-namespace-removal': NamespaceRemoval,
   '20261129-uploads-and-messages': UploadsAndMessages,
   '20261129-keys-and-emails': KeysAndEmails,
+  '20261129-oauth-and-sessions': OauthAndSessions,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -11,6 +11,7 @@ export const migrationNames = [
   '20261129-namespace-removal',
   '20261129-uploads-and-messages',
   '20261129-keys-and-emails',
+  '20261129-oauth-and-sessions',
 ] as const;
 
 /** Where the database says which of them it has had. */
