@@ -62,6 +62,11 @@ export function badRequest(message: string): AppError {
   return new AppError({ status: 400, message });
 }
 
+/** Bytes that stand for no text: stored, they would not be what was sent. */
+export function notText(): AppError {
+  return badRequest('400 (Bad request) the request is not valid UTF-8');
+}
+
 /** Attributes that failed validation: property → texts. */
 export function invalid(problems: Record<string, string[]>): AppError {
   return new AppError({ status: 400, message: problems });

@@ -10,15 +10,15 @@ export interface ArtifactsUpload {
   build: BuildAccessRow;
   file: Readable;
   filename: string;
-  /** Seconds from now; null = never. */
-  expireIn: number | null;
+  /** Asked once the file is stored. Seconds from now; null = never. */
+  expireIn(): Promise<number | null>;
 }
 
 /**
  * Stores an uploaded archive as the build's artifacts, in place of an earlier one. The bytes are durable before
  * the build refers to them.
  *
- * @throws AppError 413 above the instance's limit, 403 when the build no longer takes uploads.
+ * @throws AppError 413 above the instance's limit, 403 when the build no longer takes uploads, what `expireIn` throws.
  */
 export async function storeArtifacts(work: Work, upload: ArtifactsUpload): Promise<void> {
   const { build } = upload;
@@ -26,7 +26,8 @@ export async function storeArtifacts(work: Work, upload: ArtifactsUpload): Promi
   const limit = build.max_artifacts_size * 1024 * 1024 - 1;
   const size = await putLimited(work, { key, file: upload.file, limit });
   try {
-    await inTransaction(work, (inner) => refer(inner, { upload, key, size }));
+    const expireIn = await upload.expireIn();
+    await inTransaction(work, (inner) => refer(inner, { upload, key, size, expireIn }));
   } catch (error) {
     // After a lost connection the build may refer to the bytes already.
     if (error instanceof AppError) await work.storage.remove(key);
@@ -45,10 +46,14 @@ async function putLimited(
   }
 }
 
-async function refer(
-  work: Work,
-  { upload, key, size }: { upload: ArtifactsUpload; key: string; size: number },
-): Promise<void> {
+interface Stored {
+  upload: ArtifactsUpload;
+  key: string;
+  size: number;
+  expireIn: number | null;
+}
+
+async function refer(work: Work, { upload, key, size, expireIn }: Stored): Promise<void> {
   const { em } = work;
   const current = await sqlOne<{ artifacts_key: string | null }>(
     em,
@@ -62,7 +67,7 @@ async function refer(
     em,
     `update builds set artifacts_key = $2, artifacts_filename = $3, artifacts_size = $4,
        artifacts_expire_at = now() + make_interval(secs => $5) where id = $1`,
-    [upload.build.id, key, safeFilename(upload.filename), size, upload.expireIn],
+    [upload.build.id, key, safeFilename(upload.filename), size, expireIn],
   );
   if (current.artifacts_key) await work.queue.add(em, 'remove_blob', { key: current.artifacts_key });
 }

@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
 import koaBody from 'koa-body';
-import { badRequest, tooLarge } from '../errors.ts';
+import { badRequest, notText, tooLarge } from '../errors.ts';
 import { readFormFields } from './form-fields.ts';
-import { parametersOf, parseQueryString } from './query-string.ts';
+import { parametersOf, parseLooseQueryString, parseQueryString } from './query-string.ts';
 import { readReport } from './report-body.ts';
 
 /** Bytes of a body. A JSON body may hold a whole trace whose characters are escaped six-fold. */
@@ -26,11 +27,10 @@ const parsers = { usual: parser(limits.usual), trace: parser(limits.trace) };
 export async function readBody(ctx: Context, size: BodySize): Promise<Record<string, unknown>> {
   if (!hasBody(ctx.req)) return {};
   if (ctx.is('multipart/form-data')) return parametersOf(await readFormFields(ctx.req, limits[size]));
-  const body = isReport(ctx, size)
-    ? parseReport(await readReport(ctx.req, limits[size]))
-    : await parseBody(ctx, size);
-  if (body === undefined || body === null || body === '') return {};
-  if (ctx.is('urlencoded') && typeof body === 'string') return parseQueryString(body);
+  const text = isReport(ctx, size) ? await readReport(ctx.req, limits[size]) : await readText(ctx, size);
+  if (ctx.is('urlencoded')) return size === 'trace' ? parseLooseQueryString(text) : parseQueryString(text);
+  const body = parseJson(text);
+  if (body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body))
     throw badRequest('400 (Bad request) body is not an object');
   return body as Record<string, unknown>;
@@ -40,23 +40,34 @@ function isReport(ctx: Context, size: BodySize): boolean {
   return size === 'trace' && ctx.is('application/json') !== false && ctx.get('content-encoding') === '';
 }
 
-function parseReport(text: string): unknown {
+function parseJson(text: string): unknown {
   if (text.trim() === '') return null;
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, /__proto__|\\u/i.test(text) ? refusePrototype : undefined);
   } catch {
-    // Its words would tell of what stands in a trace.
+    // Its words would tell of what stands in there.
     throw badRequest(unreadable);
   }
 }
 
-async function parseBody(ctx: Context, size: BodySize): Promise<unknown> {
+/** Merged with other parameters, it would change what they inherit. */
+function refusePrototype(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new SyntaxError('prototypes are not for clients');
+  return value;
+}
+
+/** @returns an empty text for a body of an unknown type. */
+async function readText(ctx: Context, size: BodySize): Promise<string> {
   try {
     await parsers[size](ctx, noNext);
   } catch (error) {
     throw bodyError(error);
   }
-  return (ctx.request as { body?: unknown }).body;
+  const { body } = ctx.request as { body?: unknown };
+  const bytes = Buffer.from(typeof body === 'string' ? body : '', 'latin1');
+  // A trace may hold any bytes, and is better with a few signs changed than refused.
+  if (size !== 'trace' && !isUtf8(bytes)) throw notText();
+  return bytes.toString();
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -65,12 +76,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 function parser(limit: number) {
   return koaBody({
-    jsonLimit: limit,
-    // Clients send the JSON text `null` with parameters in the query.
-    jsonStrict: false,
+    json: false,
     urlencoded: false,
-    textTypes: ['urlencoded'],
+    textTypes: ['urlencoded', 'json'],
     textLimit: limit,
+    // A letter for each byte: broken UTF-8 must be told from text, and is not repaired.
+    encoding: 'latin1',
     parsedMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as never,
   }) as (ctx: Context, next: Next) => Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
-import { badRequest, tooLarge } from '../errors.ts';
+import { badRequest, notText, tooLarge } from '../errors.ts';
 
 const maxFields = 1000;
 const unreadable = '400 (Bad request) body cannot be parsed';
@@ -21,6 +21,8 @@ export async function readFormFields(body: IncomingMessage, limit: number): Prom
       if (name === undefined) return;
       size += Buffer.byteLength(name) + Buffer.byteLength(value);
       if (nameIsCut || valueIsCut || size > limit) reject(tooLarge());
+      // What the reader puts in place of bytes that are no UTF-8.
+      else if (`${name}${value}`.includes('\ufffd')) reject(notText());
       else pairs.push([name, value]);
     });
     // Of a file that breaks off the form tells too; told to nobody, it would end the process.

@@ -1,8 +1,19 @@
+import { isUtf8 } from 'node:buffer';
+import { notText } from '../errors.ts';
+
 /**
  * Parameters of a query string or an urlencoded body: `a=1&b[]=2&b[]=3&c[key]=4` →
  * `{a: '1', b: ['2', '3'], c: {key: '4'}}`. Empty pairs and broken escapes do no harm.
+ *
+ * @throws AppError 400 when what is escaped is no UTF-8: it would be changed without a word.
  */
 export function parseQueryString(query: string): Record<string, unknown> {
+  if (!isText(query)) throw notText();
+  return parseLooseQueryString(query);
+}
+
+/** As `parseQueryString`, with U+FFFD in place of what is no UTF-8. */
+export function parseLooseQueryString(query: string): Record<string, unknown> {
   return parametersOf(new URLSearchParams(query));
 }
 
@@ -34,4 +45,13 @@ function addNested(
       : Object.create(null);
   map[index] = value;
   result[name] = map;
+}
+
+/** Whether the escaped bytes are UTF-8. What is not escaped says nothing of the bytes around it. */
+function isText(query: string): boolean {
+  if (!/%[89a-f]/i.test(query)) return true;
+  const bytes = query
+    .replace(/[^\0-\x7f]/g, ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return isUtf8(Buffer.from(bytes, 'latin1'));
 }

@@ -10,6 +10,8 @@ export interface UploadedFile {
   filename: string;
   /** Fields that came before the file. */
   fields: Record<string, string>;
+  /** All fields, once the file has been read and the form is at its end. */
+  allFields: Promise<Record<string, string>>;
 }
 
 const limits = { fields: 20, fieldSize: 64 * 1024, files: 4, headerPairs: 50 };
@@ -49,10 +51,18 @@ function parse<T>(
   let stored: Promise<T> | null = null;
   /** What is wrong with the form: whoever stores the file hears of it in other words. */
   let fault: Error | null = null;
+  let giveUp: (error: Error) => void = () => undefined;
+  const allFields = new Promise<Record<string, string>>((resolve, reject) => {
+    form.on('finish', () => resolve(fields));
+    giveUp = reject;
+  });
+  // Not everybody asks for them.
+  allFields.catch(() => undefined);
   return new Promise<T | null>((resolve, reject) => {
     const fail = (error: Error) => {
       // Whoever stores the file hears of it first, and cleans up.
       fault ??= error;
+      giveUp(error);
       file?.destroy(error);
       if (stored)
         stored.then(
@@ -72,7 +82,7 @@ function parse<T>(
         return;
       }
       file = stream;
-      stored = store({ stream, filename: filename ?? '', fields });
+      stored = store({ stream, filename: filename ?? '', fields, allFields });
       stored.catch((error) => reject(fault ?? error));
     });
     form.on('error', (error: Error) => fail(badRequest(`400 (Bad request) ${error.message}`)));

@@ -8,6 +8,8 @@ interface SecretsRow extends SealedVariables {
   project_id: number;
   started_at: Date | null;
   runners_token_sealed: Buffer;
+  /** Null when the runner is gone. */
+  runner_token_sealed: Buffer | null;
 }
 
 /** Texts that must never be read in the trace of a build: tokens and secret variables, in every form they take. */
@@ -18,8 +20,9 @@ export async function secretsOfBuild(
 ): Promise<string[]> {
   const row = await sqlOne<SecretsRow>(
     em,
-    `select b.project_id, b.started_at, p.runners_token_sealed, pl.trigger_variables_sealed, ${sealedVariables('p.id')} as variables
-     from builds b join projects p on p.id = b.project_id join pipelines pl on pl.id = b.pipeline_id
+    `select b.project_id, b.started_at, p.runners_token_sealed, r.token_sealed as runner_token_sealed,
+       pl.trigger_variables_sealed, ${sealedVariables('p.id')} as variables
+     from builds b left join runners r on r.id = b.runner_id join projects p on p.id = b.project_id join pipelines pl on pl.id = b.pipeline_id
      where b.id = $1`,
     [buildId],
   );
@@ -31,6 +34,7 @@ export async function secretsOfBuild(
   return [
     ...own,
     ...tokenForms(secrets.open(row.runners_token_sealed)),
+    ...(row.runner_token_sealed ? tokenForms(secrets.open(row.runner_token_sealed)) : []),
     ...[...values, ...former].flatMap(valueForms),
   ];
 }

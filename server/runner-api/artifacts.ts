@@ -29,10 +29,11 @@ const upload = endpoint({
     const isStored = await readUpload(
       stream,
       header('content-type'),
-      async ({ stream: file, filename, fields }) => {
+      async ({ stream: file, filename, fields, allFields }) => {
         if (token === '') requireBuildToken(work, build, fields.token ?? '');
         requireUploads(build);
-        const expireIn = given ?? readExpiry(fields.expire_in);
+        const early = given ?? readExpiry(fields.expire_in);
+        const expireIn = async () => early ?? readExpiry((await allFields).expire_in);
         await storeArtifacts(work, { build, file, filename, expireIn });
         return true;
       },

@@ -28,7 +28,7 @@ test.serial(
     }
     const cases: [string, string, RegExp][] = [
       ['2 MB', `job: {script: "${'x'.repeat(2 * 1024 * 1024)}"}`, /larger than 1048576 bytes/],
-      ['an alias bomb', `${bomb.join('\n')}\njob: {script: *i}\n`, /alias|large|deep|expand/i],
+      ['an alias bomb', `${bomb.join('\n')}\njob: {script: *i}\n`, /alias/i],
       ['an alias of itself', 'job: &a {script: [*a]}', /alias|deep|itself|circular/i],
       ['deep brackets', `job: {script: ${'['.repeat(50_000)}${']'.repeat(50_000)}}`, /./],
       ['NUL', 'job: {script: "a\\0b"}', /NUL/],

@@ -242,7 +242,7 @@ const requests: [string, string, number[]][] = [
     [401, 404],
   ],
   ['bytes in the target', `GET /api/v3/users?search=\xff\xfe HTTP/1.1\r\n${token}\r\n`, [200, 400]],
-  ['invalid UTF-8 in the query', `GET /api/v3/users?search=%ff%fe%c0 HTTP/1.1\r\n${token}\r\n`, [200, 400]],
+  ['invalid UTF-8 in the query', `GET /api/v3/users?search=%ff%fe%c0 HTTP/1.1\r\n${token}\r\n`, [400]],
   ['a fragment', `GET /api/v3/users#fragment HTTP/1.1\r\n${token}\r\n`, [200, 404]],
   ['another scheme', `GET file:///etc/passwd HTTP/1.1\r\n${token}\r\n`, [404]],
   ['bytes in a token', `GET /api/v3/user HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: \xff\xfe\r\n\r\n`, [401]],
@@ -256,7 +256,7 @@ const requests: [string, string, number[]][] = [
     `GET /api/v3/user HTTP/1.1\r\n${token}${Array.from({ length: 500 }, (_, index) => `A${index}: 1\r\n`).join('')}\r\n`,
     [200, 431],
   ],
-  ['JSON of bytes', post('/api/v3/projects', json, '{"name":"\xff\xfe\xc0"}'), [201, 400]],
+  ['JSON of bytes', post('/api/v3/projects', json, '{"name":"\xff\xfe\xc0"}'), [400]],
   [
     'JSON of another charset',
     post('/api/v3/projects', `${json}; charset=utf-16`, '{"name":"a"}'),
@@ -270,7 +270,17 @@ const requests: [string, string, number[]][] = [
   [
     'a form of bytes',
     post('/api/v3/session', 'application/x-www-form-urlencoded', 'login=\xff\xfe&password=%ff'),
-    [401],
+    [400],
+  ],
+  [
+    'a form of escaped bytes',
+    post('/api/v3/session', 'application/x-www-form-urlencoded', 'login=a&password=%ff'),
+    [400],
+  ],
+  [
+    'a multipart form of bytes',
+    post('/api/v3/projects', multi, `${field('name', '\xff\xfe')}--b--\r\n`),
+    [400],
   ],
   ['a type that is none', post('/api/v3/session', '\xff/;;==', 'login=a'), [400, 401]],
   ['a form without an end', post('/api/v3/projects', multi, field('name', 'half')), [400]],

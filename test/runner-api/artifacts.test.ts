@@ -191,6 +191,8 @@ test.serial('the time to live follows what people write, in query or field; the 
   t.true(((await expiry(calls)) ?? 0) > day - 60);
   await calls.upload(form([field, zip('x')]), { query: '?expire_in=1h' });
   t.true(((await expiry(calls)) ?? day) <= 3600);
+  await calls.upload(form([zip('x'), field]));
+  t.true(((await expiry(calls)) ?? 0) > day - 60, 'a field after the file');
   await calls.upload(form([zip('x')]), { query: '?' });
   t.is(await expiry(calls), null, 'a new upload without a time stays');
 });
@@ -204,6 +206,7 @@ test.serial('a time to live that nobody understands is refused before anything i
     t.is((await calls.upload(form([zip('x')]), { query })).status, 400, text);
     const parts = [{ name: 'expire_in', content: text }, zip('x')];
     t.is((await calls.upload(form(parts))).status, 400, `${text} as a field`);
+    t.is((await calls.upload(form(parts.reverse()))).status, 400, `${text} as a field after the file`);
   }
   t.deepEqual(await blobsOf(holder.app), before);
   t.is((await download(calls)).text, 'kept');

@@ -32,7 +32,7 @@ async function buildWithSecrets(): Promise<RunningBuild & { secrets: string[] }>
   );
   if (claimed.json.id !== build.id) throw new Error('another build was claimed');
   const values = Object.values({ ...projectValues, ...triggerValues });
-  const secrets = [claimed.json.token, project.runnersToken, ...values];
+  const secrets = [claimed.json.token, project.runnersToken, runner.token, ...values];
   return { ...callsOf(holder.app, { project, runner, build }), secrets };
 }
 
