@@ -1,12 +1,15 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectCreate from './project-create.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
+import * as settings from './settings.ts';
 import * as statuses from './statuses.ts';
 import * as triggers from './triggers.ts';
 import * as users from './users.ts';
@@ -26,4 +29,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...variables.endpoints,
   ...triggers.endpoints,
   ...lint.endpoints,
+  ...settings.endpoints,
+  ...licenses.endpoints,
+  ...broadcastMessages.endpoints,
 ];

@@ -213,10 +213,10 @@ export const ledger = {
   'POST /hooks': todo(),
   'GET /hooks/:id': todo(),
   'DELETE /hooks/:id': todo(),
-  'GET /application/settings': todo(),
-  'PUT /application/settings': todo(),
-  'GET /licenses': todo(),
-  'GET /licenses/:key': todo(),
+  'GET /application/settings': done,
+  'PUT /application/settings': done,
+  'GET /licenses': done,
+  'GET /licenses/:key': done,
 } satisfies Record<string, Entry>;
 
 /** Served although the interface does not list it, because clients that exist need it. */
@@ -234,5 +234,10 @@ export const beyond: Record<string, Entry> = {
   'POST /ci/api/v1/projects/:id/refs/:ref/trigger': done,
   'POST /ci/api/v1/runners/register': done,
   'DELETE /ci/api/v1/runners/delete': done,
+  'GET /broadcast_messages': done,
+  'GET /broadcast_messages/:id': done,
+  'POST /broadcast_messages': done,
+  'PUT /broadcast_messages/:id': done,
+  'DELETE /broadcast_messages/:id': done,
   'POST /projects/:id/uploads': todo('upload_file'),
 };
