@@ -1,0 +1,41 @@
+import { accessLevels } from '../../shared/access-level.ts';
+import { GroupMember } from '../entities/member.ts';
+import { Namespace } from '../entities/namespace.ts';
+import { Settings } from '../entities/settings.ts';
+import { User } from '../entities/user.ts';
+import { announceGroup, announceGroupMember } from '../hooks/announce.ts';
+import type { Viewer } from '../queries/viewer.ts';
+import type { Work } from '../services.ts';
+import { requireGroupVisibility, requireGroupWords } from './group-rules.ts';
+
+export interface NewGroup {
+  name: string;
+  path: string;
+  description?: string | undefined;
+  visibilityLevel?: number | undefined;
+}
+
+/**
+ * Makes a group whose first owner is the caller.
+ *
+ * @returns its id.
+ * @throws AppError 400 with the faults.
+ */
+export async function createGroup(work: Work, viewer: Viewer, request: NewGroup): Promise<number> {
+  const { em } = work;
+  const { name, path, description = '' } = request;
+  await requireGroupWords(work, { id: 0, name, path, description });
+  const settings = await em.findOneOrFail(Settings, { id: 1 });
+  if (request.visibilityLevel !== undefined) {
+    requireGroupVisibility(request.visibilityLevel, { viewer, settings });
+  }
+  const visibilityLevel = request.visibilityLevel ?? settings.defaultGroupVisibility;
+  const group = em.create(Namespace, { kind: 'group', name, path, description, visibilityLevel });
+  await em.flush();
+  const accessLevel = accessLevels.owner;
+  em.create(GroupMember, { group, user: em.getReference(User, viewer.id), accessLevel });
+  await em.flush();
+  await announceGroup(work, 'group_create', group.id);
+  await announceGroupMember(work, 'user_add_to_group', { groupId: group.id, userId: viewer.id, accessLevel });
+  return group.id;
+}

@@ -1,0 +1,59 @@
+import { badRequest, notFound } from '../errors.ts';
+import { announceProjectMove } from '../hooks/announce.ts';
+import { mailProjectMoved } from '../mail/queue-mail.ts';
+import type { GroupRow } from '../queries/group-row.ts';
+import { findProject, type ProjectRow } from '../queries/project-row.ts';
+import type { Viewer } from '../queries/viewer.ts';
+import type { Work } from '../services.ts';
+import { sql, sqlOne } from '../sql.ts';
+import { lockGroup } from './lock-group.ts';
+
+interface Transfer {
+  viewer: Viewer;
+  group: GroupRow;
+  /** Id, or `namespace/path`. */
+  project: string;
+}
+
+/**
+ * Moves a project into a group. Its repository stays where it is; it is shown to no more people than the group, and
+ * its forks to no more than it.
+ *
+ * @throws AppError 404 for an unknown project, 400 where the group cannot take it.
+ */
+export async function transferProject(work: Work, { viewer, group, project }: Transfer): Promise<void> {
+  const { em } = work;
+  await lockGroup(work, group.id, 'projects');
+  const row = await findProject(em, project, viewer);
+  // Whoever moves it at the same time comes first or later.
+  const isThere = row && (await sqlOne(em, 'select 1 from projects where id = $1 for update', [row.id]));
+  if (!row || !isThere) throw notFound('Project');
+  await requirePlace(work, row, group.id);
+  await sql(em, 'update projects set namespace_id = $2, updated_at = now() where id = $1', [
+    row.id,
+    group.id,
+  ]);
+  await sql(em, 'delete from project_shares where project_id = $1 and group_id = $2', [row.id, group.id]);
+  const move = { projectId: row.id, oldPath: `${row.namespace_path}/${row.path}` };
+  await announceProjectMove(work, 'project_transfer', move);
+  await mailProjectMoved(work, { ...move, by: viewer.id });
+}
+
+async function requirePlace({ em }: Work, row: ProjectRow, groupId: number): Promise<void> {
+  if (row.namespace_id === groupId) throw refusal('is invalid');
+  const other = await sqlOne<{ same_path: boolean }>(
+    em,
+    `select lower(path) = lower($2) as same_path from projects
+     where namespace_id = $1 and not pending_delete and (lower(path) = lower($2) or name = $3)
+     order by 1 desc limit 1`,
+    [groupId, row.path, row.name],
+  );
+  if (other)
+    throw refusal(
+      `Project with same ${other.same_path ? 'path' : 'name'} in target namespace already exists`,
+    );
+}
+
+function refusal(reason: string) {
+  return badRequest(`Failed to transfer project {:new_namespace=>["${reason}"]}`);
+}

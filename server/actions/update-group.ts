@@ -1,0 +1,34 @@
+import { Namespace } from '../entities/namespace.ts';
+import { Settings } from '../entities/settings.ts';
+import type { Viewer } from '../queries/viewer.ts';
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import type { NewGroup } from './create-group.ts';
+import { requireGroupVisibility, requireGroupWords, requireNoneHigher } from './group-rules.ts';
+import { lockGroup } from './lock-group.ts';
+
+/**
+ * Changes what is given and leaves the rest. With the path, the addresses of all its projects change.
+ *
+ * @throws AppError 400 with the faults.
+ */
+export async function updateGroup(
+  work: Work,
+  { viewer, id, change }: { viewer: Viewer; id: number; change: Partial<NewGroup> },
+): Promise<void> {
+  const { em } = work;
+  await lockGroup(work, id, 'whole');
+  const group = await em.findOneOrFail(Namespace, { id });
+  group.name = change.name ?? group.name;
+  group.path = change.path ?? group.path;
+  group.description = change.description ?? group.description;
+  await requireGroupWords(work, { id, name: group.name, path: group.path, description: group.description });
+  const level = change.visibilityLevel;
+  if (level !== undefined && level !== group.visibilityLevel) {
+    requireGroupVisibility(level, { viewer, settings: await em.findOneOrFail(Settings, { id: 1 }) });
+    if (level < group.visibilityLevel) await requireNoneHigher(work, id, level);
+    group.visibilityLevel = level;
+  }
+  await em.flush();
+  await sql(em, 'update namespaces set updated_at = now() where id = $1', [id]);
+}
