@@ -32,6 +32,15 @@ const makers: Record<string, Maker> = {
   },
   'pipelines/:pipeline_id': async ({ world, project }) =>
     (await world.build(project, { status: 'success' })).pipelineId,
+  'licenses/:key': () => 'mit',
+  'broadcast_messages/:id': async ({ app }) => {
+    const form = { message: 'Hello' };
+    const answer = await app.call<{ id: number }>('POST', '/api/v3/broadcast_messages', {
+      as: rootToken,
+      form,
+    });
+    return answer.body.id;
+  },
   'artifacts/*ref': () => 'feature/new',
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,

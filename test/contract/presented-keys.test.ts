@@ -84,6 +84,14 @@ job:
     const { id, form } = await triggerable();
     return [await body('POST', `/ci/api/v1/projects/${id}/refs/master/trigger`, { form })];
   },
+  'GET /application/settings': async () => [
+    await body('GET', '/api/v3/application/settings', { as: rootToken }),
+  ],
+  'GET /licenses': async () => [await body('GET', '/api/v3/licenses', {})],
+  async 'GET /broadcast_messages'() {
+    const form = { message: 'Hello', color: '#000', font: '#fff' };
+    return [await body('POST', '/api/v3/broadcast_messages', { as: rootToken, form })];
+  },
   async 'GET /runners/:id'() {
     const { app } = holder;
     const runner = await app.make.runner({ projects: [await app.make.project()] });
