@@ -8,12 +8,11 @@ import {
   findProjectScope,
   findWholeProject,
   type ProjectScope,
-  type ViewerKey,
 } from '../queries/project-scope.ts';
 import { type RunnerRow, runnerByToken } from '../queries/runner-row.ts';
-import type { Viewer } from '../queries/viewer.ts';
+import type { Viewer, ViewerKey } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
-import { authenticate, viewerKey } from './authenticate.ts';
+import { authenticate, unknownViewer, viewerKey } from './authenticate.ts';
 import { readId } from './params.ts';
 
 /** What the access step of an endpoint sees of a request. */
@@ -26,7 +25,7 @@ export interface AccessRequest {
 
 /** Who may call an endpoint, and what is loaded for it on the way. `S` goes into the handler's argument. */
 export interface Access<S> {
-  kind: 'anyone' | 'signed_in' | 'admin' | 'project' | 'runner' | 'build';
+  kind: 'anyone' | 'signed_in' | 'admin' | 'project' | 'group' | 'runner' | 'build';
   ability?: ProjectAbility;
   /** First step: who is it, and may he know that the thing exists? */
   load(request: AccessRequest): Promise<S>;
@@ -104,7 +103,7 @@ function projectAccess<S extends { viewer: Viewer; project: ProjectScope | Proje
     async load(request) {
       const key = await viewerKey(request.work.em, request);
       const found = key && (await find(request, key));
-      if (!found) throw unauthorized();
+      if (!found) throw await unknownViewer(request.work.em, key);
       if (!found.project) throw notFound('Project');
       authorize(found.viewer, found.project, 'read_project');
       return found as S;

@@ -1,4 +1,14 @@
 import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
 
-/** Ends what a user signed in to with his password: web sessions and access tokens. His private token stays. */
-export async function endSessions(_work: Work, _userId: number): Promise<void> {}
+const statement = `with sessions as (delete from web_sessions where user_id = $1),
+  codes as (delete from oauth_codes where user_id = $1)
+  update oauth_tokens set revoked_at = now() where user_id = $1 and revoked_at is null`;
+
+/**
+ * Ends what a user signed in to with his password: web sessions, access tokens, and codes that would become such.
+ * His private token stays.
+ */
+export async function endSessions(work: Pick<Work, 'em'>, userId: number): Promise<void> {
+  await sql(work.em, statement, [userId]);
+}

@@ -10,7 +10,7 @@ import {
   readProjectPlace,
   viewerLevel,
 } from './project-row.ts';
-import { type Viewer, viewerBy, viewerJson } from './viewer.ts';
+import { type Viewer, type ViewerKey, viewerBy, viewerJson } from './viewer.ts';
 
 /** What rights and actions on the things of a project ask of it; answers that show a project need a `ProjectRow`. */
 export interface ProjectScope extends ProjectFacts {
@@ -22,9 +22,6 @@ export interface ProjectScope extends ProjectFacts {
   namespace_id: number;
   namespace_path: string;
 }
-
-/** How the viewer is known: by the digest of a private token, or by an id that was checked before. */
-export type ViewerKey = { by: keyof typeof viewerBy; value: Buffer | number };
 
 /** Null where there is no such viewer; the parts are null where the project, or the thing in it, is not there. */
 type Found<T> = ({ viewer: Viewer } & T) | null;
@@ -65,11 +62,12 @@ const withBuild = statements(
 type Statements = Record<Place, Record<ViewerKey['by'], string>>;
 
 function statements(text: (place: Place) => string): Statements {
-  const both = (place: Place) => ({
+  const each = (place: Place) => ({
     token: `${text(place)} where ${viewerBy.token}`,
+    accessToken: `${text(place)} where ${viewerBy.accessToken}`,
     id: `${text(place)} where ${viewerBy.id}`,
   });
-  return { id: both('id'), path: both('path') };
+  return { id: each('id'), path: each('path') };
 }
 
 /** The viewer and the project with all that answers show of it, in one statement. */
