@@ -7,6 +7,7 @@ import { ExternalStatus } from './external-status.ts';
 import { Identity } from './identity.ts';
 import { Key, ProjectDeployKey } from './key.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
+import { Hook, HookDelivery } from './hook.ts';
 import { Namespace } from './namespace.ts';
 import { NotificationSetting } from './notification-setting.ts';
 import { OauthApplication, OauthCode, OauthToken } from './oauth.ts';
@@ -32,6 +33,8 @@ export const entities = [
   ExternalStatus,
   FormerValue,
   GroupMember,
+  Hook,
+  HookDelivery,
   Identity,
   Key,
   Namespace,
