@@ -8,8 +8,10 @@ export interface TaskPayloads {
   expire_artifacts: Record<string, never>;
   measure_coverage: { buildId: number };
   purge_namespace: { namespaceId: number };
+  purge_project: { projectId: number };
   remove_blob: { key: string };
   settle_push: { pushId: number };
+  sum_project_counts: Record<string, never>;
 }
 
 export type TaskName = keyof TaskPayloads;

@@ -141,7 +141,8 @@ async function insertPipeline(
   const row = await sqlOne<{ id: number }>(
     work.em,
     `with numbered as (
-       update projects set last_pipeline_iid = last_pipeline_iid + 1 where id = $1 returning last_pipeline_iid
+       update projects set last_pipeline_iid = last_pipeline_iid + 1 where id = $1 and not pending_delete
+       returning last_pipeline_iid
      )
      insert into pipelines (project_id, user_id, push_id, ref, tag, sha, before_sha, commit, status, yaml_errors,
        yaml_warnings, source, trigger_id, trigger_variables_sealed, iid, finished_at)

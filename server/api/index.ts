@@ -5,7 +5,11 @@ import * as builds from './builds.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as pipelines from './pipelines.ts';
+import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
+import * as projectEvents from './project-events.ts';
+import * as projectLists from './project-lists.ts';
+import * as projectStars from './project-stars.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
@@ -19,7 +23,11 @@ import * as variables from './variables.ts';
 export const apiEndpoints: readonly Endpoint[] = [
   ...session.endpoints,
   ...users.endpoints,
+  ...projectLists.endpoints,
   ...projects.endpoints,
+  ...projectArchive.endpoints,
+  ...projectEvents.endpoints,
+  ...projectStars.endpoints,
   ...projectCreate.endpoints,
   ...builds.endpoints,
   ...buildActions.endpoints,

@@ -51,9 +51,19 @@ export function changeOf(given: Given) {
 
 /** The project as it is after a change, with the token for its masters. */
 export async function presentChanged(work: Work, viewer: Viewer, id: number) {
+  const row = await requireProject(work, viewer, id);
+  return { ...presentProject(row, addresses(work)), ...runnersToken(work, viewer, row) };
+}
+
+/** The project as others see it after a change. */
+export async function presentPlainly(work: Work, viewer: Viewer, id: number) {
+  return presentProject(await requireProject(work, viewer, id), addresses(work));
+}
+
+async function requireProject(work: Work, viewer: Viewer, id: number): Promise<ProjectRow> {
   const row = await findProject(work.em, String(id), viewer);
   if (!row) throw notFound('Project');
-  return { ...presentProject(row, addresses(work)), ...runnersToken(work, viewer, row) };
+  return row;
 }
 
 /** For its masters alone. */

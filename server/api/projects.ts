@@ -1,11 +1,10 @@
+import { z } from 'zod';
+import { removeProjects } from '../actions/remove-projects.ts';
 import { updateProject } from '../actions/update-project.ts';
-import { onWholeProject, signedIn } from '../http/access.ts';
+import { onProject, onWholeProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { paginate } from '../http/paginate.ts';
-import { flag, looseChoice, optional, text } from '../http/params.ts';
+import { flag, optional, text } from '../http/params.ts';
 import { ProjectJson, presentProjectWithPermissions } from '../present/project.ts';
-import type { ProjectRow } from '../queries/project-row.ts';
-import { listOwnProjects, projectOrders } from '../queries/projects.ts';
 import {
   addresses,
   changeOf,
@@ -13,28 +12,6 @@ import {
   projectAttributes,
   runnersToken,
 } from './project-attributes.ts';
-
-const filters = {
-  archived: optional(flag()),
-  visibility: looseChoice(['private', 'internal', 'public']),
-  order_by: looseChoice(projectOrders),
-  sort: looseChoice(['asc', 'desc']),
-  search: optional(text({ max: 255 })),
-};
-
-const listProjects = endpoint({
-  method: 'GET',
-  path: '/projects',
-  summary: 'Projects that the caller takes part in',
-  access: signedIn(),
-  params: filters,
-  returns: ProjectJson,
-  list: true,
-  async run({ viewer, params, page, work }) {
-    const projects = await paginate<ProjectRow>(work.em, listOwnProjects(viewer, params), page);
-    return projects.map((row) => presentProjectWithPermissions(row, addresses(work)));
-  },
-});
 
 const getProject = endpoint({
   method: 'GET',
@@ -79,4 +56,16 @@ const putProject = endpoint({
   },
 });
 
-export const endpoints: Endpoint[] = [listProjects, getProject, putProject];
+const deleteProject = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id',
+  summary: 'Removes a project: nobody sees it from then on, and what is its own goes in the background',
+  access: onProject('own_project'),
+  returns: z.literal(true),
+  async run({ project, work }) {
+    await removeProjects(work, [project.id]);
+    return true as const;
+  },
+});
+
+export const endpoints: Endpoint[] = [getProject, putProject, deleteProject];

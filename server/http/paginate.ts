@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ListQuery } from '../queries/list-query.ts';
+import type { ListQuery, PageIndex } from '../queries/list-query.ts';
 import { sql } from '../sql.ts';
 import { PageAnswer } from './answers.ts';
 
@@ -8,24 +8,67 @@ export interface PageRequest {
   perPage: number;
 }
 
+/** Rows that may be passed over without looking whether the way from the end is shorter. */
+const shortWay = 5000;
+
 /** Runs a list: one statement for the rows of the page and one for their number. */
 export async function paginate<Row>(
   em: EntityManager,
   query: ListQuery,
   { page, perPage }: PageRequest,
 ): Promise<PageAnswer<Row>> {
-  const { columns, from, order, values } = query;
-  const next = values.length + 1;
-  const text = `select ${columns} from ${from} order by ${order} limit $${next} offset $${next + 1}`;
-  const [rows, counts] = await Promise.all([
-    sql<Row>(em, text, [...values, perPage, (page - 1) * perPage]),
-    sql<{ total: number }>(
-      em,
-      `select count(*)::int as total from ${query.countFrom ?? from}`,
-      query.countValues ?? values,
-    ),
+  const offset = (page - 1) * perPage;
+  const { index } = query;
+  if (index && offset > shortWay) return paginateFar(em, { ...query, index }, { offset, limit: perPage });
+  const [rows, total] = await Promise.all([
+    readRows<Row>(em, query, { offset, limit: perPage, isBackwards: false }),
+    countRows(em, query),
   ]);
-  return new PageAnswer(rows, counts[0]?.total ?? 0);
+  return new PageAnswer(rows, total);
+}
+
+async function paginateFar<Row>(
+  em: EntityManager,
+  query: ListQuery & { index: PageIndex },
+  { offset, limit }: Omit<Stretch, 'isBackwards'>,
+): Promise<PageAnswer<Row>> {
+  const total = await countRows(em, query);
+  const behind = total - offset - limit;
+  const stretch =
+    behind < offset
+      ? { offset: Math.max(0, behind), limit: Math.min(limit, total - offset), isBackwards: true }
+      : { offset, limit, isBackwards: false };
+  const rows = stretch.limit > 0 ? await readRows<Row>(em, query, stretch) : [];
+  return new PageAnswer(rows, total);
+}
+
+interface Stretch {
+  offset: number;
+  limit: number;
+  /** Counted from the end. */
+  isBackwards: boolean;
+}
+
+function readRows<Row>(
+  em: EntityManager,
+  { columns, from, order, values, index }: ListQuery,
+  { offset, limit, isBackwards }: Stretch,
+): Promise<Row[]> {
+  const stretch = `limit $${values.length + 1} offset $${values.length + 2}`;
+  const found = index
+    ? `${from} where ${index.key} in (select ${index.key} from ${index.from}
+        order by ${isBackwards ? index.backwards : order} ${stretch}) order by ${order}`
+    : `${from} order by ${order} ${stretch}`;
+  return sql<Row>(em, `select ${columns} from ${found}`, [...values, limit, offset]);
+}
+
+async function countRows(
+  em: EntityManager,
+  { from, values, countFrom, countValues, countAs }: ListQuery,
+): Promise<number> {
+  const text = `select (${countAs ?? 'count(*)'})::int as total from ${countFrom ?? from}`;
+  const [row] = await sql<{ total: number }>(em, text, countValues ?? values);
+  return row?.total ?? 0;
 }
 
 export interface PageLinks {

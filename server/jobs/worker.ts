@@ -5,8 +5,10 @@ import { endLostBuilds } from '../actions/end-lost-builds.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
 import { measureCoverage } from '../actions/measure-coverage.ts';
+import { purgeProject } from '../actions/purge-project.ts';
 import { purgeNamespace } from '../actions/remove-namespace.ts';
 import { settlePush } from '../actions/settle-push.ts';
+import { sumProjectCounts } from '../actions/sum-project-counts.ts';
 import { translateDatabaseError } from '../database-errors.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
@@ -24,6 +26,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
   expire_artifacts: expireArtifacts,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
   purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
+  purge_project: (work, { projectId }) => purgeProject(work, projectId),
   async remove_blob(work, { key }) {
     await work.storage.remove(key);
   },
@@ -32,10 +35,15 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
     const later = { delaySeconds: 60, key: `settle_push:${pushId}` };
     await work.queue.add(work.em, 'settle_push', { pushId }, later);
   },
+  sum_project_counts: sumProjectCounts,
 };
 
 /** Periodic tasks: each round runs once, in one of the servers. */
-const crontab = ['* * * * * end_lost_builds', '*/10 * * * * expire_artifacts'].join('\n');
+const crontab = [
+  '* * * * * end_lost_builds',
+  '*/10 * * * * expire_artifacts',
+  '*/10 * * * * sum_project_counts',
+].join('\n');
 
 /** The names of all tasks with the functions that carry them out. */
 export function taskList(services: Services): TaskList {

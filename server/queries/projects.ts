@@ -1,44 +1,155 @@
-import { accessLevels } from '../../shared/access-level.ts';
+import { accessLevels, visibilityLevels } from '../../shared/access-level.ts';
 import type { ListQuery } from './list-query.ts';
-import { memberProjects } from './member-projects.ts';
-import { projectColumns, projectTables } from './project-row.ts';
+import { memberProjects, namespaceProjects } from './member-projects.ts';
+import { projectColumnsFor, projectTablesFor } from './project-row.ts';
 import { escapeLike } from './users.ts';
 import type { Viewer } from './viewer.ts';
 
 export const projectOrders = ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'] as const;
+type ProjectOrder = (typeof projectOrders)[number];
 
 export interface ProjectFilter {
   archived?: boolean | undefined;
-  visibility?: 'private' | 'internal' | 'public' | undefined;
+  visibility?: keyof typeof visibilityLevels | undefined;
+  /** Part of path, name or description, or of the name of the namespace. */
   search?: string | undefined;
-  order_by?: (typeof projectOrders)[number] | undefined;
+  order_by?: ProjectOrder | undefined;
   sort?: 'asc' | 'desc' | undefined;
 }
 
-const levels = { private: 0, internal: 10, public: 20 };
+type AsViewer = Pick<Viewer, 'id' | 'is_admin' | 'external'>;
 
 /** Projects that the viewer takes part in. Public ones of other people are not among them. */
-export function listOwnProjects(viewer: Viewer, filter: ProjectFilter): ListQuery {
-  const values: unknown[] = [viewer.id];
-  const conditions = [`p.id in (${memberProjects('$1', accessLevels.guest)})`, 'not p.pending_delete'];
-  const add = (make: (n: string) => string, value: unknown) => {
-    values.push(value);
-    conditions.push(make(`$${values.length}`));
-  };
-  if (filter.archived !== undefined) add((n) => `p.archived = ${n}`, filter.archived);
-  if (filter.visibility) add((n) => `p.visibility_level = ${n}`, levels[filter.visibility]);
-  if (filter.search !== undefined) add(matches, `%${escapeLike(filter.search)}%`);
-  const direction = filter.sort ?? 'desc';
-  const order = filter.order_by ?? 'created_at';
-  return {
-    columns: projectColumns,
-    from: `${projectTables} where ${conditions.join(' and ')}`,
-    order: order === 'id' ? `p.id ${direction}` : `p.${order} ${direction}, p.id ${direction}`,
-    values,
-    countFrom: `projects p join namespaces n on n.id = p.namespace_id where ${conditions.join(' and ')}`,
-  };
+export function listOwnProjects(viewer: AsViewer, filter: ProjectFilter): ListQuery {
+  const list = new ProjectList();
+  list.where(`p.id in (${memberProjects(list.value(viewer.id), accessLevels.guest)})`);
+  return list.filter(filter).query(viewer, filter);
 }
 
-function matches(n: string): string {
-  return `(p.path ilike ${n} or p.name ilike ${n} or p.description ilike ${n} or n.name ilike ${n})`;
+/** Projects in the viewer's own namespace, and of groups that he owns. */
+export function listOwnedProjects(viewer: AsViewer, filter: ProjectFilter): ListQuery {
+  const list = new ProjectList();
+  list.where(`p.id in (${namespaceProjects(list.value(viewer.id), accessLevels.owner)})`);
+  return list.filter(filter).query(viewer, filter);
+}
+
+/** Projects that the viewer has starred and can still see. */
+export function listStarredProjects(viewer: AsViewer, filter: ProjectFilter): ListQuery {
+  const list = new ProjectList();
+  list.where(`p.id in (select project_id from stars where user_id = ${list.value(viewer.id)})`);
+  return list.visibleTo(viewer).filter(filter).query(viewer, filter);
+}
+
+/** Projects of one group that the viewer can see. */
+export function listGroupProjects(viewer: AsViewer, groupId: number, filter: ProjectFilter): ListQuery {
+  const list = new ProjectList();
+  list.where(`p.namespace_id = ${list.value(groupId)}`);
+  return list.visibleTo(viewer).filter(filter).query(viewer, filter);
+}
+
+/** Every project. */
+export function listAllProjects(viewer: AsViewer, filter: ProjectFilter): ListQuery {
+  const { search, ...plain } = filter;
+  const list = new ProjectList().filter(plain);
+  if (search !== undefined) return list.matching(search).query(viewer, filter);
+  return { ...list.query(viewer, filter), ...countAll(plain) };
+}
+
+/** Projects with this part in their names, of those that the viewer takes part in and those that anybody may see. */
+export function searchProjects(
+  viewer: AsViewer,
+  name: string,
+  order: Pick<ProjectFilter, 'order_by' | 'sort'>,
+): ListQuery {
+  const list = new ProjectList();
+  list.where(`p.name ilike ${list.value(partOf(name))}`);
+  const { order_by = 'id', sort = 'asc' } = order;
+  return list.visibleTo({ ...viewer, is_admin: false }).query(viewer, { order_by, sort });
+}
+
+/** The conditions of a list of projects `p`, with the values in them. */
+class ProjectList {
+  readonly #values: unknown[] = [];
+  readonly #conditions = ['not p.pending_delete'];
+
+  /** @returns the parameter that stands for the value. */
+  value(value: unknown): string {
+    this.#values.push(value);
+    return `$${this.#values.length}`;
+  }
+
+  where(condition: string): this {
+    this.#conditions.push(condition);
+    return this;
+  }
+
+  visibleTo(viewer: AsViewer): this {
+    if (viewer.is_admin) return this;
+    const open = viewer.external
+      ? `p.visibility_level = ${visibilityLevels.public}`
+      : `p.visibility_level >= ${visibilityLevels.internal}`;
+    return this.where(`(${open} or p.id in (${memberProjects(this.value(viewer.id), accessLevels.guest)}))`);
+  }
+
+  filter({ archived, visibility, search }: ProjectFilter): this {
+    if (archived !== undefined) this.where(`p.archived = ${this.value(archived)}`);
+    if (visibility) this.where(`p.visibility_level = ${this.value(visibilityLevels[visibility])}`);
+    if (search === undefined) return this;
+    const part = this.value(partOf(search));
+    return this.where(
+      `(${matches('p', part)} or p.namespace_id in (select id from namespaces where name ilike ${part}))`,
+    );
+  }
+
+  /** As the filter `search`, for lists of very many: what matches comes from indexes. */
+  matching(search: string): this {
+    const part = this.value(partOf(search));
+    return this.where(
+      `p.id in (select m1.id from projects m1 where ${matches('m1', part)}
+        union select m2.id from projects m2 join namespaces n2 on n2.id = m2.namespace_id where n2.name ilike ${part})`,
+    );
+  }
+
+  query(viewer: AsViewer, { order_by = 'created_at', sort = 'desc' }: ProjectFilter): ListQuery {
+    const from = `projects p where ${this.#conditions.join(' and ')}`;
+    const countValues = [...this.#values];
+    const seenBy = this.value(viewer.id);
+    return {
+      columns: projectColumnsFor(seenBy),
+      from: projectTablesFor(seenBy),
+      order: orderOf(order_by, sort),
+      values: this.#values,
+      countFrom: from,
+      countValues,
+      index: { key: 'p.id', from, backwards: orderOf(order_by, sort === 'asc' ? 'desc' : 'asc') },
+    };
+  }
+}
+
+function orderOf(column: ProjectOrder, direction: 'asc' | 'desc'): string {
+  return column === 'id' ? `p.id ${direction}` : `p.${column} ${direction}, p.id ${direction}`;
+}
+
+function matches(project: string, part: string): string {
+  const columns = ['path', 'name', 'description'];
+  return `(${columns.map((column) => `${project}.${column} ilike ${part}`).join(' or ')})`;
+}
+
+function partOf(text: string): string {
+  return `%${escapeLike(text)}%`;
+}
+
+/** The number of all projects, or of all with these attributes, from what the database keeps of it. */
+function countAll({ archived, visibility }: ProjectFilter): Partial<ListQuery> {
+  const conditions = ['true'];
+  const countValues: unknown[] = [];
+  if (archived !== undefined) conditions.push(`t.archived = $${countValues.push(archived)}`);
+  if (visibility) {
+    conditions.push(`t.visibility_level = $${countValues.push(visibilityLevels[visibility])}`);
+  }
+  return {
+    countAs: 'coalesce(sum(t.change), 0)',
+    countFrom: `project_counts t where ${conditions.join(' and ')}`,
+    countValues,
+  };
 }

@@ -15,7 +15,8 @@ interface Scene {
 }
 
 const makers: Record<string, Maker> = {
-  'projects/:id': ({ project }) => project.id,
+  'projects/:id': (scene) => (scene.name === 'DELETE /projects/:id' ? copyOf(scene) : scene.project.id),
+  'search/:query': () => 'project',
   'users/:id': ({ world }) => world.user.id,
   'commits/:sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
@@ -45,6 +46,21 @@ const makers: Record<string, Maker> = {
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };
+
+/** A project like that of the scene, with the same people in it. */
+async function copyOf({ app, project }: Scene): Promise<number> {
+  const [like] = await app.rows<{ visibility_level: number }>(
+    'select visibility_level from projects where id = $1',
+    [project.id],
+  );
+  const copy = await app.make.project({ owner: project.owner, columns: { ...like } });
+  await app.rows(
+    `insert into project_members (project_id, user_id, access_level)
+     select $2, user_id, access_level from project_members where project_id = $1`,
+    [project.id, copy.id],
+  );
+  return copy.id;
+}
 
 /** One that may be taken from the project: it keeps another. */
 async function runnerOfTwo({ app, world, project }: Scene): Promise<number> {

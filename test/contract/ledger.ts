@@ -61,17 +61,17 @@ export const ledger = {
 
   // Projects
   'GET /projects': done,
-  'GET /projects/owned': todo(),
-  'GET /projects/starred': todo(),
-  'GET /projects/all': todo(),
+  'GET /projects/owned': done,
+  'GET /projects/starred': done,
+  'GET /projects/all': done,
   'GET /projects/:id': done,
-  'GET /projects/:id/events': todo('read_project'),
+  'GET /projects/:id/events': done,
   'POST /projects': done,
   'POST /projects/user/:user_id': todo(),
   'PUT /projects/:id': done,
   'POST /projects/fork/:id': todo('fork_project'),
-  'POST /projects/:id/star': todo('star_project'),
-  'DELETE /projects/:id/star': todo('star_project'),
+  'POST /projects/:id/star': done,
+  'DELETE /projects/:id/star': done,
 
   // Repository
   'GET /projects/:id/repository/tree': todo('read_code'),
@@ -239,5 +239,10 @@ export const beyond: Record<string, Entry> = {
   'POST /broadcast_messages': done,
   'PUT /broadcast_messages/:id': done,
   'DELETE /broadcast_messages/:id': done,
+  'DELETE /projects/:id': done,
+  'GET /projects/search/:query': done,
+  'GET /projects/:id/users': done,
+  'POST /projects/:id/archive': done,
+  'POST /projects/:id/unarchive': done,
   'POST /projects/:id/uploads': todo('upload_file'),
 };

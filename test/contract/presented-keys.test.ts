@@ -37,6 +37,19 @@ const samples: Record<string, () => Promise<unknown[]>> = {
       await body('GET', '/api/v3/projects', { as: project.groupMember.token }),
     ];
   },
+  async 'GET /projects/:id/events'() {
+    const { id } = await triggerable();
+    await holder.app.rows(
+      `insert into events (project_id, author_id, action, target_type, target_id, target_title)
+       values ($1, 1, 'opened', 'Milestone', 1, 'First')`,
+      [id],
+    );
+    return [await body('GET', `/api/v3/projects/${id}/events`, { as: rootToken })];
+  },
+  async 'GET /projects/:id/users'() {
+    const { id } = await fullProject(holder.app);
+    return [await body('GET', `/api/v3/projects/${id}/users`, { as: rootToken })];
+  },
   async 'GET /projects/:id/builds/:build_id'() {
     const { project, id } = await fullBuild(holder.app);
     return [await body('GET', `/api/v3/projects/${project.id}/builds/${id}`, { as: rootToken })];

@@ -1,0 +1,31 @@
+import type { ListQuery } from './list-query.ts';
+import { escapeLike } from './users.ts';
+
+/** Everybody who takes part in the project in `$1`: its owner, its members, and those of groups that have it. */
+const participants = `
+  select user_id from project_members where project_id = $1
+  union select n.owner_id from projects p join namespaces n on n.id = p.namespace_id
+    where p.id = $1 and n.owner_id is not null
+  union select m.user_id from projects p join group_members m on m.group_id = p.namespace_id where p.id = $1
+  union select m.user_id from projects p join namespaces n on n.id = p.namespace_id and not n.share_with_group_lock
+    join project_shares s on s.project_id = p.id join group_members m on m.group_id = s.group_id where p.id = $1`;
+
+/**
+ * Users of a project, newest first.
+ *
+ * @param search part of name, user name or e-mail.
+ */
+export function listProjectUsers(projectId: number, search: string | undefined): ListQuery {
+  const values: unknown[] = [projectId];
+  let from = `users u where u.id in (${participants})`;
+  if (search !== undefined) {
+    values.push(`%${escapeLike(search)}%`);
+    from += ' and (u.name ilike $2 or u.username ilike $2 or u.email ilike $2)';
+  }
+  return {
+    columns: 'u.id, u.username, u.name, u.state, u.email, u.avatar',
+    from,
+    order: 'u.id desc',
+    values,
+  };
+}
