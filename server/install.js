@@ -7,9 +7,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const LOCK_FILE = join(ROOT, 'package-lock.json');
-const MARKER = join(ROOT, 'node_modules', '.hearth-installed');
-const NPM_RECORD = join(ROOT, 'node_modules', '.package-lock.json');
 
 const OLDEST_NODE = [20, 12];
 /** The first that merges without a work tree. */
@@ -39,37 +36,54 @@ export function missingTools() {
  * Installs the dependencies when they are missing or belong to another package-lock.json. Install scripts stay
  * off: nothing here needs them.
  * @param {NodeJS.ProcessEnv} env
+ * @param {{ folder?: string, options?: string[] }} [more] the folder of the package, and more options of npm
  */
-export async function ensureDependencies(env) {
-  if (isInstalled()) return;
+export async function ensureDependencies(env, { folder = ROOT, options = [] } = {}) {
+  if (isInstalled(folder)) return;
   process.stderr.write('Installing dependencies (once, takes about a minute) …\n');
   const [program, ...first] = npmCommand(env);
-  const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const args = [...first, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', ...options];
   // Progress belongs to stderr; stdout is for results.
-  const child = spawn(program ?? 'npm', [...first, ...options], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  const child = spawn(program ?? 'npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
   const [code] = await once(child, 'exit').catch((error) => [error.message]);
   if (code !== 0) throw new Error(`npm ci failed (${code}); the lines above say why`);
-  mark();
+  mark(folder);
 }
 
-function isInstalled() {
-  if (read(MARKER) === lockHash()) return true;
+/** @param {string} folder */
+function isInstalled(folder) {
+  if (read(markerOf(folder)) === lockHash(folder)) return true;
   // Installed by hand: npm's own record is then newer than the lock file it was made from.
-  const isNewer = modified(NPM_RECORD) >= modified(LOCK_FILE);
-  if (isNewer) mark();
+  const record = join(folder, 'node_modules', '.package-lock.json');
+  const isNewer = modified(record) >= modified(lockFileOf(folder));
+  if (isNewer) mark(folder);
   return isNewer;
 }
 
-function mark() {
+/** @param {string} folder */
+function mark(folder) {
   try {
-    writeFileSync(MARKER, lockHash());
+    writeFileSync(markerOf(folder), lockHash(folder));
   } catch {
     // A node_modules of another user works as well; the next start compares the times again.
   }
 }
 
-function lockHash() {
-  return createHash('sha256').update(readFileSync(LOCK_FILE)).digest('hex');
+/** @param {string} folder */
+function markerOf(folder) {
+  return join(folder, 'node_modules', '.hearth-installed');
+}
+
+/** @param {string} folder */
+function lockFileOf(folder) {
+  return join(folder, 'package-lock.json');
+}
+
+/** @param {string} folder */
+function lockHash(folder) {
+  return createHash('sha256')
+    .update(readFileSync(lockFileOf(folder)))
+    .digest('hex');
 }
 
 /**

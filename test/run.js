@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies, missingTools } from '../server/install.js';
+import { ensureClients, wantsClients } from './support/client-packages.js';
 import { resultCounter } from './support/result-counter.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -53,8 +54,14 @@ async function main(args) {
   register();
   const docker = await probeDocker();
   if (docker === null) return 1;
+  const clients = wantsClients(args) ? await ensureClients(process.env) : '0';
+  if (clients === null) return 1;
   return await withDatabase((url) =>
-    runAva(args, { HEARTH_TEST_DATABASE_URL: url, HEARTH_TEST_DOCKER: docker }),
+    runAva(args, {
+      HEARTH_TEST_DATABASE_URL: url,
+      HEARTH_TEST_DOCKER: docker,
+      HEARTH_TEST_CLIENTS: clients,
+    }),
   );
 }
 

@@ -40,6 +40,7 @@ function openSource(path: string): SourceFile {
 export function foldersAndFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !path.includes('node_modules'))
     .sort();
 }
 

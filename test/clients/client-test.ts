@@ -1,0 +1,87 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createRequire } from 'node:module';
+import test, { type ExecutionContext } from 'ava';
+import type { Forge } from '../support/forge.ts';
+import type { Hearth } from '../support/hearth.ts';
+import { withHearth } from '../support/with-hearth.ts';
+
+const requireHere = createRequire(import.meta.url);
+
+/** The places of the setting that answers creations with the documented status, or with 201 always. */
+export const createStatuses = ['documented', '201'] as const;
+
+/** A server, and what a client needs to sign in there as its administrator. */
+export interface Place {
+  url: string;
+  /** Root of the interface, without a slash at the end. */
+  api: string;
+  token: string;
+  /** For names that nobody else uses. */
+  name(word: string): string;
+}
+
+const isInstalled = process.env.HEARTH_TEST_CLIENTS === '1';
+const servers = withHearth();
+const places = new Map<string, Promise<Place>>();
+let count = 0;
+
+/** Not to be run yet: they need endpoints that are being made. */
+const waiting = [
+  'gitlab: users, their sessions and keys',
+  'gitlab: groups, their members and projects',
+  'gitlab: projects from their creation to their end',
+  'gitlab: members of projects, hooks and deploy keys',
+  'node-gitlab: users',
+  'node-gitlab: groups and their members',
+  'node-gitlab: projects, forks and events',
+  'node-gitlab: members of projects, hooks and deploy keys',
+  'node-gitlab: hooks of the system',
+  'gl-got: a user signs in and keeps keys and addresses',
+  'gl-got: blocked users are refused until they are let in again',
+  'gl-got: stars, archives and groups',
+  'gl-got: the settings come back as they were put',
+  'gitlab-api: all pages of all projects, and all groups',
+];
+
+/** A client of others as its package gives it (null: not installed), with the part of its shape that a test uses. */
+export function loadClient<T>(name: string): T | null {
+  return isInstalled ? (requireHere(name) as T) : null;
+}
+
+/** Runs against a server of each status of creations. Skipped where the clients could not be installed. */
+export function clientTest(title: string, run: (t: ExecutionContext, place: Place) => Promise<void>): void {
+  for (const createStatus of createStatuses) {
+    const name = `${title}, creations answered as ${createStatus}`;
+    if (!isInstalled || waiting.includes(title)) test.skip(name, (t) => t.pass());
+    else test(name, async (t) => run(t, await placeOf(createStatus)));
+  }
+}
+
+function placeOf(createStatus: string): Promise<Place> {
+  const known = places.get(createStatus) ?? openPlace(createStatus);
+  places.set(createStatus, known);
+  return known;
+}
+
+async function openPlace(createStatus: string): Promise<Place> {
+  const hearth: Hearth = await servers.start({ settings: { HEARTH_CREATE_STATUS: createStatus } });
+  const root: Forge = await hearth.forge();
+  return {
+    url: hearth.url,
+    api: `${hearth.url}/api/v3`,
+    token: root.token,
+    name: (word) => `${word}-${++count}`,
+  };
+}
+
+/** A new public key of a user, as it stands in his file. */
+export function sshKey(comment = 'somebody@somewhere'): string {
+  const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  const parts = [Buffer.from('ssh-ed25519'), Buffer.from(x, 'base64url')];
+  const wire = parts.flatMap((part) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(part.length);
+    return [length, part];
+  });
+  return `ssh-ed25519 ${Buffer.concat(wire).toString('base64')} ${comment}`;
+}
