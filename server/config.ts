@@ -104,6 +104,16 @@ const schema = z.object({
         shownDefault: '`documented`',
       }),
     ),
+  HEARTH_SIGN_INS_PER_MINUTE: textLike(/^\d{1,6}$/, 'expected a number')
+    .prefault('10')
+    .transform(Number)
+    .meta(
+      notes({
+        description:
+          'How often one address, and one account, may try a password, but for git; `0`: no limit, as behind a proxy',
+        shownDefault: '`10`',
+      }),
+    ),
   HEARTH_BLOBS: blobStore.prefault('file:').meta(
     notes({
       description: 'Store of artifacts and traces: `file:`. This version has no other',
@@ -209,6 +219,7 @@ function toConfig(values: z.output<typeof schema>) {
     demo: values.HEARTH_DEMO ?? null,
     bundledRunner: values.HEARTH_BUNDLED_RUNNER ?? null,
     createStatus: values.HEARTH_CREATE_STATUS,
+    signInsPerMinute: values.HEARTH_SIGN_INS_PER_MINUTE,
     blobs: values.HEARTH_BLOBS,
     secretKey: values.HEARTH_SECRET_KEY ?? null,
     logLevel: values.HEARTH_LOG_LEVEL ?? null,

@@ -88,6 +88,11 @@ export function tooLarge(): AppError {
   return new AppError({ status: 413, message: '413 Request Entity Too Large' });
 }
 
+/** @param seconds until the next try may succeed. */
+export function tooManyRequests(seconds: number): AppError {
+  return new AppError({ status: 429, message: 'Retry later', headers: { 'Retry-After': String(seconds) } });
+}
+
 /** A trace part that does not start where the stored trace ends. */
 export function rangeNotSatisfiable(length: number): AppError {
   return new AppError({

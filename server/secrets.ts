@@ -28,6 +28,16 @@ export function newRunnerToken(): string {
   return randomBytes(15).toString('hex');
 }
 
+/** 64 hexadecimal digits: access and refresh tokens of OAuth, its codes, and what programs call themselves. */
+export function newAccessToken(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/** Whether a text has the form of an access token. */
+export function isAccessToken(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
 /** Compares without telling by its time where two texts differ. That their lengths do is told. */
 function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];

@@ -114,6 +114,7 @@ async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Se
     baseUrlFixed: config.baseUrl !== null,
     sshAddress: null,
     createStatus: config.createStatus,
+    signInsPerMinute: config.signInsPerMinute,
   };
 }
 

@@ -30,6 +30,8 @@ export interface Services {
   sshAddress: { host: string; port: number } | null;
   /** `201`: every create answers 201, which some clients insist on. */
   createStatus: 'documented' | '201';
+  /** How often an address, and an account, may try to sign in with a password; 0: without limit. */
+  signInsPerMinute: number;
 }
 
 /** The services as one request or job has them. */

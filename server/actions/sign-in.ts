@@ -8,8 +8,8 @@ import { sqlOne } from '../sql.ts';
 let decoy: Promise<string> | null = null;
 
 /**
- * The active user with this login and password. A login with an `@` is an e-mail address; the case of both does
- * not matter.
+ * The active user with this login and password. A login with an `@` is his first e-mail address; the case of both
+ * does not matter. A password is not enough for users of two factors: they have tokens.
  *
  * @throws AppError 401, whatever was wrong.
  */
@@ -24,6 +24,7 @@ export async function signIn(work: Work, login: string, password: string): Promi
   // A user without a password has no hash, only a word in its place.
   const isHash = user?.password_hash.startsWith('$argon2') ?? false;
   const isRight = await verify(user && isHash ? user.password_hash : await decoy, password);
-  if (!user || !isHash || !isRight || user.state !== 'active') throw unauthorized();
+  if (!user || !isHash || !isRight || user.state !== 'active' || user.two_factor_enabled)
+    throw unauthorized();
   return user;
 }

@@ -1,4 +1,5 @@
 import { signIn } from '../actions/sign-in.ts';
+import { throttleSignIn } from '../actions/throttle.ts';
 import { missing, unauthorized } from '../errors.ts';
 import { anyone, signedIn } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -18,9 +19,11 @@ const createSession = endpoint({
     password: { ...text({ max: 1024 }), keepBlank: true },
   },
   returns: UserSessionJson,
-  async run({ params, work }) {
+  transaction: false,
+  async run({ params, work, address }) {
     const login = params.email ?? params.login;
     if (login === undefined) throw missing('login');
+    await throttleSignIn(work, { address, login });
     const user = await signIn(work, login, params.password);
     const token = await privateTokenOf(work.em, work.secrets, user.id);
     return { ...presentUserFull(user, work.origin), private_token: token };

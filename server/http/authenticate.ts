@@ -7,7 +7,7 @@ import {
   viewerByIdOrName,
   viewerByKey,
 } from '../queries/viewer.ts';
-import { tokenDigest } from '../secrets.ts';
+import { isAccessToken, tokenDigest } from '../secrets.ts';
 
 export interface Credentials {
   /** Parameters of query and body. */
@@ -63,16 +63,14 @@ function isOneself(viewer: Viewer, name: string): boolean {
   return name === (/^\d+$/.test(name) ? String(viewer.id) : viewer.username);
 }
 
-/** The form of an access token: private tokens are shorter, and are taken in the places of access tokens too. */
-const accessToken = /^[0-9a-f]{64}$/;
-
+/** Private tokens are taken in the places of access tokens too; the form tells which it is. */
 function readToken({ raw, header }: Credentials): ViewerKey | null {
   for (const token of [raw.private_token, header('private-token')]) {
     if (isText(token)) return { by: 'token', value: tokenDigest(token) };
   }
   const token = readAccessToken({ raw, header });
   if (token === null) return null;
-  return { by: accessToken.test(token) ? 'accessToken' : 'token', value: tokenDigest(token) };
+  return { by: isAccessToken(token) ? 'accessToken' : 'token', value: tokenDigest(token) };
 }
 
 /** The access token of a request, known or not; null when there is none. */

@@ -16,6 +16,8 @@ export type Call<S, P extends Params> = S & {
   work: Work;
   page: PageRequest;
   header(name: string): string;
+  /** IP address of whoever is at the other end of the connection. */
+  address: string;
   /** The unread body, on endpoints with `body: 'stream'`. */
   stream: Readable;
   /** Fires when the client goes away. */

@@ -76,6 +76,10 @@ class Rest {
     return this.#isStream ? this.#ctx.req : Readable.from([]);
   }
 
+  get address(): string {
+    return this.#ctx.ip;
+  }
+
   get signal(): AbortSignal {
     return clientGone(this.#ctx);
   }

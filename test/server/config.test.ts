@@ -28,6 +28,7 @@ test('every setting has a default', (t) => {
     demo: null,
     bundledRunner: null,
     createStatus: 'documented',
+    signInsPerMinute: 10,
     blobs: { kind: 'file' },
     secretKey: null,
     logLevel: null,
@@ -41,6 +42,7 @@ test('settings are read into plain values', (t) => {
     HEARTH_DEMO: '0',
     HEARTH_BUNDLED_RUNNER: '1',
     HEARTH_CREATE_STATUS: '201',
+    HEARTH_SIGN_INS_PER_MINUTE: '0',
     DATABASE_URL: 'postgres://u:p@%2Frun%2Fpostgresql/hearth',
     HEARTH_ROOT_TOKEN: 'abcdefghij0123456789',
   });
@@ -49,6 +51,7 @@ test('settings are read into plain values', (t) => {
   t.is(config.demo, false);
   t.is(config.bundledRunner, true);
   t.is(config.createStatus, '201');
+  t.is(config.signInsPerMinute, 0);
   t.is(config.databaseUrl, 'postgres://u:p@%2Frun%2Fpostgresql/hearth');
   t.is(config.rootToken, 'abcdefghij0123456789');
 });
@@ -139,7 +142,7 @@ test('a value is read from the file that NAME_FILE names', async (t) => {
 
 test('the table has a row with default and meaning for every setting', (t) => {
   const rows = settingsTable().split('\n').slice(2);
-  t.is(rows.length, 14);
+  t.is(rows.length, 15);
   for (const row of rows) t.regex(row, /^\| `\w+` \| \S.* \| \S.* \|$/);
   t.regex(settingsTable(), /\| `HEARTH_DATA_DIR` \| `\.\/data` \| /);
 });

@@ -26,6 +26,8 @@ export interface TestAppOptions {
   /** One connection unless told: code that needs a second one inside a transaction then hangs at once. */
   poolSize?: number;
   createStatus?: Services['createStatus'];
+  /** Without limit unless told: tests sign in often. */
+  signInsPerMinute?: number;
 }
 
 export interface Answer<T = unknown> {
@@ -135,7 +137,7 @@ interface TestPlaces {
 }
 
 async function testServices(
-  { poolSize = 1, createStatus = 'documented' }: TestAppOptions,
+  { poolSize = 1, createStatus = 'documented', signInsPerMinute = 0 }: TestAppOptions,
   { databaseUrl, folder, logLines }: TestPlaces,
 ): Promise<Services> {
   const log = pino({ level: 'debug' }, collector(logLines));
@@ -155,6 +157,7 @@ async function testServices(
     baseUrlFixed: false,
     sshAddress: null,
     createStatus,
+    signInsPerMinute,
   };
 }
 
