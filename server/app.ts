@@ -11,6 +11,7 @@ import { runnerEndpoints } from './runner-api/index.ts';
 import type { Services } from './services.ts';
 import { gitRouter } from './web/git.ts';
 import { healthRouter } from './web/health.ts';
+import { uploadsRouter } from './web/uploads.ts';
 
 export const apiPrefix = '/api/v3';
 export const runnerPrefix = '/ci/api/v1';
@@ -26,6 +27,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     openApiRouter(apiEndpoints, { prefix: apiPrefix, services }),
     mount(apiEndpoints, { prefix: apiPrefix, services, options }),
     mount(runnerEndpoints, { prefix: runnerPrefix, services, options }),
+    uploadsRouter(services),
     gitRouter(services),
   ];
   app.on('error', (error: NodeJS.ErrnoException) => {

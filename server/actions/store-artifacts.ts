@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { AppError, forbidden, tooLarge } from '../errors.ts';
+import { AppError, forbidden } from '../errors.ts';
 import type { BuildAccessRow } from '../queries/build-access.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sqlOne } from '../sql.ts';
-import { BlobTooLargeError } from '../storage/storage.ts';
+import { putLimited, safeFilename } from './stored-file.ts';
 
 export interface ArtifactsUpload {
   build: BuildAccessRow;
@@ -35,17 +35,6 @@ export async function storeArtifacts(work: Work, upload: ArtifactsUpload): Promi
   }
 }
 
-async function putLimited(
-  work: Work,
-  { key, file, limit }: { key: string; file: Readable; limit: number },
-): Promise<number> {
-  try {
-    return (await work.storage.put(key, file, { limit })).size;
-  } catch (error) {
-    throw error instanceof BlobTooLargeError ? tooLarge() : error;
-  }
-}
-
 interface Stored {
   upload: ArtifactsUpload;
   key: string;
@@ -67,19 +56,9 @@ async function refer(work: Work, { upload, key, size, expireIn }: Stored): Promi
     em,
     `update builds set artifacts_key = $2, artifacts_filename = $3, artifacts_size = $4,
        artifacts_expire_at = now() + make_interval(secs => $5) where id = $1`,
-    [upload.build.id, key, safeFilename(upload.filename), size, expireIn],
+    [upload.build.id, key, safeFilename(upload.filename, 'artifacts.zip'), size, expireIn],
   );
   if (current.artifacts_key) await work.queue.add(em, 'remove_blob', { key: current.artifacts_key });
-}
-
-/** The last part of the path, of letters that mean nothing to a file system or a header. */
-function safeFilename(name: string): string {
-  const last = name.split(/[\\/]/).at(-1) ?? '';
-  const safe = last
-    .replace(/[^A-Za-z0-9._+-]/g, '_')
-    .replace(/^\.+/, '_')
-    .slice(-200);
-  return safe === '' ? 'artifacts.zip' : safe;
 }
 
 /** Forgets the artifacts of a build and removes their bytes. */

@@ -16,6 +16,7 @@ import * as session from './session.ts';
 import * as settings from './settings.ts';
 import * as statuses from './statuses.ts';
 import * as triggers from './triggers.ts';
+import * as uploads from './uploads.ts';
 import * as users from './users.ts';
 import * as variables from './variables.ts';
 
@@ -37,6 +38,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...variables.endpoints,
   ...triggers.endpoints,
   ...lint.endpoints,
+  ...uploads.endpoints,
   ...settings.endpoints,
   ...licenses.endpoints,
   ...broadcastMessages.endpoints,

@@ -169,7 +169,7 @@ export interface Blanks {
   fullname?: string | undefined;
 }
 
-const open = String.raw`[[{<]`;
+const open = '[[{<]';
 const close = String.raw`[\]}>]`;
 const places = {
   year: new RegExp(`${open}(?:year|yyyy)${close}`, 'gi'),

@@ -3,6 +3,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { publishFolder } from '../../server/git/publish-folder.ts';
 import { registrationToken, rootToken, withApp } from '../support/app.ts';
+import { formOf } from '../support/form-of.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
@@ -104,6 +105,11 @@ job:
   async 'GET /broadcast_messages'() {
     const form = { message: 'Hello', color: '#000', font: '#fff' };
     return [await body('POST', '/api/v3/broadcast_messages', { as: rootToken, form })];
+  },
+  async 'POST /projects/:id/uploads'() {
+    const { id } = await holder.app.make.project();
+    const sent = formOf({ name: 'file', filename: 'a.png', content: 'x' });
+    return [await body('POST', `/api/v3/projects/${id}/uploads`, { as: rootToken, ...sent })];
   },
   async 'GET /runners/:id'() {
     const { app } = holder;
