@@ -1,10 +1,12 @@
 import { Namespace } from '../entities/namespace.ts';
 import { Project } from '../entities/project.ts';
 import { Settings } from '../entities/settings.ts';
-import { forbidden, invalid } from '../errors.ts';
+import { forbidden, invalid, notFound } from '../errors.ts';
 import { checkRefName } from '../git/ref-name.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
+import { announceProjectMove } from '../hooks/announce.ts';
+import { mailProjectMoved } from '../mail/queue-mail.ts';
 import { can } from '../policy/project.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -12,7 +14,13 @@ import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
 import { requireNames } from './create-project.ts';
-import { chosenVisibility, requireVisibility, type VisibilityChoice } from './project-visibility.ts';
+import {
+  chosenVisibility,
+  holdVisibility,
+  limitVisibility,
+  requireVisibility,
+  type VisibilityChoice,
+} from './project-visibility.ts';
 
 export interface ProjectChange extends VisibilityChoice {
   name?: string | undefined;
@@ -38,27 +46,59 @@ interface ChangeRequest {
 /**
  * Changes what is given and leaves the rest.
  *
- * @throws AppError 403 when only the owner may change it (name, visibility), 400 with the faults.
+ * @throws AppError 404 when it is removed meanwhile, 403 when only the owner may change it (name, visibility), 400 with the faults.
  */
-export async function updateProject(work: Work, { viewer, row, change }: ChangeRequest): Promise<void> {
+export async function updateProject(work: Work, request: ChangeRequest): Promise<void> {
   const { em } = work;
-  const visibility = chosenVisibility(change);
+  const { viewer, row, change } = request;
   const isRename = change.name !== undefined && change.name !== row.name;
-  const isRevealed = visibility !== undefined && visibility !== row.visibility_level;
-  if ((isRename || isRevealed) && !can(viewer, row, 'own_project')) throw forbidden();
+  const level = newLevel(request);
+  if ((isRename || level !== null) && !can(viewer, row, 'own_project')) throw forbidden();
   requireNames(change.name ?? row.name, change.path ?? row.path);
-  const project = await em.findOneOrFail(Project, { id: row.id });
-  const namespace = await em.findOneOrFail(Namespace, { id: row.namespace_id });
-  const settings = await em.findOneOrFail(Settings, { id: 1 });
-  if (isRevealed) project.visibilityLevel = requireVisibility(change, { viewer, settings, namespace });
+  if (level !== null) await changeVisibility(work, request, level);
+  const project = await em.findOne(Project, { id: row.id, pendingDelete: false });
+  if (!project) throw notFound('Project');
   assignGiven(project, change);
   await em.flush();
   await sql(em, 'update projects set updated_at = now() where id = $1', [row.id]);
   if (change.buildsEnabled !== undefined || change.sharedRunnersEnabled !== undefined) {
     await offerBuilds(work, project);
   }
+  if (project.path !== row.path) await tellMove(work, request);
   // Last: what is done to the repository is not undone with the transaction.
   if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
+}
+
+/** The level that is asked for; null when that is no change. */
+function newLevel({ row, change }: ChangeRequest): number | null {
+  const level = chosenVisibility(change);
+  return level === undefined || level === row.visibility_level ? null : level;
+}
+
+/** Whoever sees a project less sees its forks no more than that. */
+async function changeVisibility(
+  work: Work,
+  { viewer, row, change }: ChangeRequest,
+  level: number,
+): Promise<void> {
+  const { em } = work;
+  // As its group cannot change who sees it meanwhile, neither can the source of the fork.
+  await sql(em, 'select 1 from namespaces where id = $1 for share', [row.namespace_id]);
+  const sourceLevel = await holdVisibility(work, row.id);
+  const namespace = await em.findOneOrFail(Namespace, { id: row.namespace_id });
+  const settings = await em.findOneOrFail(Settings, { id: 1 });
+  requireVisibility(change, { viewer, settings, namespace, sourceLevel });
+  await sql(em, 'update projects set visibility_level = $2 where id = $1 and visibility_level < $2', [
+    row.id,
+    level,
+  ]);
+  await limitVisibility(work, row.id, level);
+}
+
+async function tellMove(work: Work, { viewer, row }: ChangeRequest): Promise<void> {
+  const move = { projectId: row.id, oldPath: `${row.namespace_path}/${row.path}` };
+  await announceProjectMove(work, 'project_rename', move);
+  await mailProjectMoved(work, { ...move, by: viewer.id });
 }
 
 /** Lets shared runners take the project's waiting builds, or keeps these from them; whoever waits looks again. */
