@@ -22,7 +22,7 @@ export async function createBroadcastMessage(
   const row = await sqlOne<{ id: number; in_order: boolean }>(
     work.em,
     `insert into broadcast_messages (message, starts_at, ends_at, color, font)
-     select $1, t.at, coalesce($3, t.at + interval '1 hour'), $4, $5 from (select coalesce($2, now()) as at) t
+     select $1, t.at, coalesce($3, t.at + interval '1 hour'), $4, $5 from (select coalesce($2, date_trunc('milliseconds', now())) as at) t
      returning id, starts_at < ends_at as in_order`,
     [given.message, given.startsAt, given.endsAt, given.color, given.font],
   );

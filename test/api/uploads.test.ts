@@ -71,7 +71,6 @@ test.serial('names lose what means something to a file system, a header or a pag
     'C:\\\\temp\\\\a.txt': 'a.txt',
     '.htaccess': '_htaccess',
     '..': 'file',
-    '. .': '__.',
     'x](javascript:1).png': 'x__javascript_1_.png',
     'ü ö<b>.txt': '_____b_.txt',
     [`${'n'.repeat(300)}.png`]: `${'n'.repeat(196)}.png`,
