@@ -7,16 +7,17 @@ import { admin, signedIn } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { groupMaker, onGroup } from '../http/group-access.ts';
 import { paginate } from '../http/paginate.ts';
-import { flag, integer, looseChoice, optional, pathText, text } from '../http/params.ts';
+import { flag, integer, optional, pathText, text } from '../http/params.ts';
 import { GroupDetailJson, GroupJson, presentGroup } from '../present/group.ts';
 import { ProjectJson, presentProject } from '../present/project.ts';
 import { findGroup, type GroupRow } from '../queries/group-row.ts';
 import { listGroups } from '../queries/groups.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
-import { listGroupProjects, projectOrders } from '../queries/projects.ts';
+import { listGroupProjects } from '../queries/projects.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { addresses } from './project-attributes.ts';
+import { projectFilters } from './project-lists.ts';
 
 /** So many of its projects a group shows with itself; the list has all. */
 const shownProjects = 1000;
@@ -98,11 +99,7 @@ const projects = endpoint({
   summary: 'Projects of a group that the caller sees',
   access: onGroup('read_group'),
   params: {
-    archived: optional(flag()),
-    visibility: looseChoice(['private', 'internal', 'public']),
-    order_by: looseChoice(projectOrders),
-    sort: looseChoice(['asc', 'desc']),
-    search: optional(text({ max: 255 })),
+    ...projectFilters,
     /** Has no effect. */
     ci_enabled_first: optional(flag()),
   },

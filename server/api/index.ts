@@ -2,13 +2,18 @@ import type { Endpoint } from '../http/endpoint.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as groupMembers from './group-members.ts';
+import * as groups from './groups.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
+import * as namespaces from './namespaces.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
 import * as projectEvents from './project-events.ts';
 import * as projectLists from './project-lists.ts';
+import * as projectMembers from './project-members.ts';
+import * as projectShares from './project-shares.ts';
 import * as projectStars from './project-stars.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
@@ -24,8 +29,13 @@ import * as variables from './variables.ts';
 export const apiEndpoints: readonly Endpoint[] = [
   ...session.endpoints,
   ...users.endpoints,
+  ...groups.endpoints,
+  ...groupMembers.endpoints,
+  ...namespaces.endpoints,
   ...projectLists.endpoints,
   ...projects.endpoints,
+  ...projectMembers.endpoints,
+  ...projectShares.endpoints,
   ...projectArchive.endpoints,
   ...projectEvents.endpoints,
   ...projectStars.endpoints,

@@ -13,8 +13,11 @@ export const GroupJson = z.strictObject({
   web_url: z.string(),
 });
 
-/** A group with those of its projects that the caller sees. */
-export const GroupDetailJson = z.strictObject({ ...GroupJson.shape, projects: z.array(ProjectJson) });
+/** A group with those of its projects that the caller sees. Nobody owns these by himself. */
+export const GroupDetailJson = z.strictObject({
+  ...GroupJson.shape,
+  projects: z.array(ProjectJson.omit({ owner: true, permissions: true, runners_token: true })),
+});
 
 export function presentGroup(group: GroupRow, origin: string): z.infer<typeof GroupJson> {
   return {

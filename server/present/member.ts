@@ -12,6 +12,9 @@ export const MemberJson = z.strictObject({
   access_level: z.number(),
 });
 
+/** The answer to the removal of a user who was no member. */
+export const AccessRevokedJson = z.strictObject({ message: z.literal('Access revoked'), id: z.number() });
+
 /** @param shown.email whether the caller may know the member's address. */
 export function presentMember(
   member: MemberRow,
@@ -24,3 +27,11 @@ export function presentMember(
     access_level: member.access_level,
   };
 }
+
+/** The share of a group in a project. */
+export const ShareJson = z.strictObject({
+  id: z.number(),
+  project_id: z.number(),
+  group_id: z.number(),
+  group_access: z.number(),
+});

@@ -16,7 +16,18 @@ interface Scene {
 
 const makers: Record<string, Maker> = {
   'projects/:id': (scene) => (scene.name === 'DELETE /projects/:id' ? copyOf(scene) : scene.project.id),
+  'groups/:id': groupOf,
+  'projects/:project_id': async ({ app }) => (await app.make.project()).id,
+  'members/:user_id': memberOf,
+  'share/:group_id': async ({ app, project }) => {
+    const group = await app.make.group();
+    await app.make.share(project, group, 'guest');
+    return group;
+  },
   'search/:query': () => 'project',
+  'fork/:id': ({ project }) => project.id,
+  'fork/:forked_from_id': async ({ app }) => (await app.make.project()).id,
+  'user/:user_id': ({ world }) => world.user.id,
   'users/:id': ({ world }) => world.user.id,
   'commits/:sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
@@ -46,6 +57,32 @@ const makers: Record<string, Maker> = {
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };
+
+/** The group of the scene, or one like it that may be removed or filled. */
+async function groupOf({ app, project, name }: Scene): Promise<number> {
+  const groupId = project.groupId ?? (await app.make.group());
+  if (name !== 'DELETE /groups/:id') return groupId;
+  const [like] = await app.rows<{ visibility_level: 0 | 10 | 20 }>(
+    'select visibility_level from namespaces where id = $1',
+    [groupId],
+  );
+  const copy = await app.make.group();
+  await app.rows('update namespaces set visibility_level = $2 where id = $1', [copy, like?.visibility_level]);
+  await app.rows(
+    `insert into group_members (group_id, user_id, access_level)
+     select $2, user_id, access_level from group_members where group_id = $1`,
+    [groupId, copy],
+  );
+  return copy;
+}
+
+/** A guest of the project or group that the path names. */
+async function memberOf({ app, project }: Scene): Promise<number> {
+  if (project.groupId === undefined) return (await app.make.member(project, 'guest')).id;
+  const member = await app.make.user();
+  await app.make.groupMember(project.groupId, member, 'guest');
+  return member.id;
+}
 
 /** A project like that of the scene, with the same people in it. */
 async function copyOf({ app, project }: Scene): Promise<number> {

@@ -86,9 +86,10 @@ async function callAll(world: AccessWorld): Promise<Row[]> {
       await add(served, '', runnerCallers, (caller) =>
         callWithToken(scene, served, caller as (typeof runnerCallers)[number]),
       );
-    } else if (kind === 'project') {
+    } else if (kind === 'project' || kind === 'group') {
+      const places = kind === 'group' ? world.groups : world.projects;
       for (const visibility of visibilities) {
-        const scene = { app, world, project: world.projects[visibility] };
+        const scene = { app, world, project: places[visibility] };
         await add(served, visibility, projectCallers, (caller) => callAs(scene, served, caller));
       }
     } else {

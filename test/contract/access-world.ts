@@ -26,6 +26,8 @@ export const instanceCallers = ['anonymous', 'user', 'external', 'master', 'admi
 /** A project of each visibility with everybody who may call, and makers of the things that a path names. */
 export interface AccessWorld {
   projects: Record<Visibility, AccessProject>;
+  /** A group of each visibility with a private project; its members are the group's. */
+  groups: Record<Visibility, AccessProject>;
   /** Private token of a caller; none for nobody. */
   tokenOf(caller: string, project: AccessProject): string | undefined;
   /** A finished or, if told, waiting or running build with artifacts, of its own project. */
@@ -38,7 +40,21 @@ type MadeStatus = 'pending' | 'running' | 'success';
 export interface AccessProject extends MadeProject {
   /** A commit in its repository. */
   sha: string;
+  /** The group that it stands for. */
+  groupId?: number;
   members: Record<string, MadeUser>;
+}
+
+async function accessGroup({ make }: TestApp, visibility: Visibility): Promise<AccessProject> {
+  const groupId = await make.group({ visibility });
+  const project = await make.project({ namespaceId: groupId });
+  const members: Record<string, MadeUser> = {};
+  for (const level of ['guest', 'reporter', 'developer', 'master', 'owner'] as const) {
+    const member = await make.user();
+    await make.groupMember(groupId, member, level);
+    members[level] = member;
+  }
+  return { ...project, sha: '', members, groupId };
 }
 
 export async function accessWorld(app: TestApp): Promise<AccessWorld> {
@@ -56,8 +72,14 @@ export async function accessWorld(app: TestApp): Promise<AccessWorld> {
     internal: await accessProject(app, 'internal'),
     public: await accessProject(app, 'public'),
   };
+  const groups = {
+    private: await accessGroup(app, 'private'),
+    internal: await accessGroup(app, 'internal'),
+    public: await accessGroup(app, 'public'),
+  };
   return {
     projects,
+    groups,
     user,
     tokenOf: (caller, project) =>
       caller === 'admin' ? rootToken : (project.members[caller] ?? outsiders[caller])?.token,

@@ -4,7 +4,9 @@ import type { TestApp } from '../support/app.ts';
 import type { MadeBuild, MadeProject, MadeRunner, MadeUser } from '../support/make.ts';
 
 /** A fork in the namespace of its owner, that belongs to a group project, with members of every kind. */
-export async function fullProject(app: TestApp): Promise<MadeProject & { groupMember: MadeUser }> {
+export async function fullProject(
+  app: TestApp,
+): Promise<MadeProject & { groupMember: MadeUser; groupId: number }> {
   const { make } = app;
   const source = await make.project();
   const project = await make.project({ columns: { forked_from_id: source.id } });
@@ -17,7 +19,7 @@ export async function fullProject(app: TestApp): Promise<MadeProject & { groupMe
   const groupMember = await make.user();
   await make.groupMember(groupId, groupMember, 'master');
   await make.project({ namespaceId: groupId });
-  return { ...project, groupMember };
+  return { ...project, groupMember, groupId };
 }
 
 const fullJob: Partial<CiJob> = {

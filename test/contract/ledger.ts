@@ -46,18 +46,18 @@ export const ledger = {
   'PUT /users/:uid/unblock': todo(),
 
   // Groups and namespaces
-  'GET /groups': todo(),
-  'GET /groups/:id': todo(),
-  'POST /groups': todo(),
-  'PUT /groups/:id': todo(),
-  'DELETE /groups/:id': todo(),
-  'GET /groups/:id/projects': todo(),
-  'POST /groups/:id/projects/:project_id': todo(),
-  'GET /groups/:id/members': todo(),
-  'POST /groups/:id/members': todo(),
-  'PUT /groups/:id/members/:user_id': todo(),
-  'DELETE /groups/:id/members/:user_id': todo(),
-  'GET /namespaces': todo(),
+  'GET /groups': done,
+  'GET /groups/:id': done,
+  'POST /groups': done,
+  'PUT /groups/:id': done,
+  'DELETE /groups/:id': done,
+  'GET /groups/:id/projects': done,
+  'POST /groups/:id/projects/:project_id': done,
+  'GET /groups/:id/members': done,
+  'POST /groups/:id/members': done,
+  'PUT /groups/:id/members/:user_id': done,
+  'DELETE /groups/:id/members/:user_id': done,
+  'GET /namespaces': done,
 
   // Projects
   'GET /projects': done,
@@ -67,9 +67,9 @@ export const ledger = {
   'GET /projects/:id': done,
   'GET /projects/:id/events': done,
   'POST /projects': done,
-  'POST /projects/user/:user_id': todo(),
+  'POST /projects/user/:user_id': done,
   'PUT /projects/:id': done,
-  'POST /projects/fork/:id': todo('fork_project'),
+  'POST /projects/fork/:id': done,
   'POST /projects/:id/star': done,
   'DELETE /projects/:id/star': done,
 
@@ -221,6 +221,8 @@ export const ledger = {
 
 /** Served although the interface does not list it, because clients that exist need it. */
 export const beyond: Record<string, Entry> = {
+  'POST /projects/:id/fork/:forked_from_id': done,
+  'DELETE /projects/:id/fork': done,
   'GET /projects/:id/builds/:build_id/trace': done,
   'POST /projects/:id/builds/:build_id/artifacts/keep': done,
   'GET /projects/:id/builds/artifacts/*ref/download': done,
@@ -245,4 +247,11 @@ export const beyond: Record<string, Entry> = {
   'POST /projects/:id/archive': done,
   'POST /projects/:id/unarchive': done,
   'POST /projects/:id/uploads': done,
+  'GET /projects/:id/members': done,
+  'GET /projects/:id/members/:user_id': done,
+  'POST /projects/:id/members': done,
+  'PUT /projects/:id/members/:user_id': done,
+  'DELETE /projects/:id/members/:user_id': done,
+  'POST /projects/:id/share': done,
+  'DELETE /projects/:id/share/:group_id': done,
 };

@@ -51,6 +51,36 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const { id } = await fullProject(holder.app);
     return [await body('GET', `/api/v3/projects/${id}/users`, { as: rootToken })];
   },
+  async 'GET /groups'() {
+    await holder.app.make.group();
+    return [await body('GET', '/api/v3/groups', { as: rootToken })];
+  },
+  async 'GET /groups/:id'() {
+    const project = await fullProject(holder.app);
+    const path = `/api/v3/groups/${project.groupId}`;
+    await holder.app.rows('update projects set forked_from_id = $1 where namespace_id = $2', [
+      project.id,
+      project.groupId,
+    ]);
+    return [await body('GET', path, { as: rootToken })];
+  },
+  'GET /namespaces': async () => [await body('GET', '/api/v3/namespaces', { as: rootToken })],
+  async 'GET /groups/:id/members'() {
+    const { groupId } = await fullProject(holder.app);
+    return [await body('GET', `/api/v3/groups/${groupId}/members`, { as: rootToken })];
+  },
+  async 'DELETE /projects/:id/members/:user_id'() {
+    const project = await holder.app.make.project();
+    const member = await holder.app.make.member(project, 'guest');
+    const path = `/api/v3/projects/${project.id}/members/${member.id}`;
+    const remove = () => body('DELETE', path, { as: rootToken });
+    return [await remove(), await remove()];
+  },
+  async 'POST /projects/:id/share'() {
+    const project = await holder.app.make.project();
+    const form = { group_id: String(await holder.app.make.group()), group_access: '10' };
+    return [await body('POST', `/api/v3/projects/${project.id}/share`, { as: rootToken, form })];
+  },
   async 'GET /projects/:id/builds/:build_id'() {
     const { project, id } = await fullBuild(holder.app);
     return [await body('GET', `/api/v3/projects/${project.id}/builds/${id}`, { as: rootToken })];
