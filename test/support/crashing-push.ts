@@ -84,7 +84,7 @@ export function withCrashingPushes() {
   return { holder, trees, scene, beginPush, pushesOf, consequences, letHoursPass, ...databaseLocks(holder) };
 }
 
-function databaseLocks(holder: { app: TestApp }) {
+export function databaseLocks(holder: { app: TestApp }) {
   /** Holds a lock in the database until the test lets go of it. */
   async function hold(t: ExecutionContext, statement: string, values: unknown[] = []) {
     const client = new pg.Client({ connectionString: holder.app.databaseUrl });
