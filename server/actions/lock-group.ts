@@ -12,16 +12,21 @@ const strengths = {
   whole: 'for update',
 };
 
-/** @throws AppError 404 when there is no such group, or no longer. */
+/**
+ * @returns who sees the group, which stays so.
+ * @throws AppError 404 when there is no such group, or no longer.
+ */
 export async function lockGroup(
   { em }: Pick<Work, 'em'>,
   groupId: number,
   strength: keyof typeof strengths,
-): Promise<void> {
-  const found = await sqlOne(
+): Promise<{ visibility_level: number }> {
+  const found = await sqlOne<{ visibility_level: number }>(
     em,
-    `select 1 from namespaces where id = $1 and kind = 'group' and not pending_delete ${strengths[strength]}`,
+    `select visibility_level from namespaces
+     where id = $1 and kind = 'group' and not pending_delete ${strengths[strength]}`,
     [groupId],
   );
   if (!found) throw notFound('Group');
+  return found;
 }

@@ -7,6 +7,7 @@ import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { lockGroup } from './lock-group.ts';
+import { limitVisibility } from './project-visibility.ts';
 
 interface Transfer {
   viewer: Viewer;
@@ -23,11 +24,12 @@ interface Transfer {
  */
 export async function transferProject(work: Work, { viewer, group, project }: Transfer): Promise<void> {
   const { em } = work;
-  await lockGroup(work, group.id, 'projects');
-  const row = await findProject(em, project, viewer);
-  // Whoever moves it at the same time comes first or later.
-  const isThere = row && (await sqlOne(em, 'select 1 from projects where id = $1 for update', [row.id]));
-  if (!row || !isThere) throw notFound('Project');
+  const { visibility_level: level } = await lockGroup(work, group.id, 'projects');
+  const named = await findProject(em, project, viewer);
+  // From here on the project is held: whoever moves or removes it at the same time comes first or later.
+  if (named) await limitVisibility(work, named.id, level);
+  const row = named && (await findProject(em, String(named.id), viewer));
+  if (!row) throw notFound('Project');
   await requirePlace(work, row, group.id);
   await sql(em, 'update projects set namespace_id = $2, updated_at = now() where id = $1', [
     row.id,
