@@ -6,12 +6,14 @@ export interface TaskPayloads {
   archive_trace: { buildId: number };
   end_lost_builds: Record<string, never>;
   expire_artifacts: Record<string, never>;
+  import_project: { projectId: number };
   measure_coverage: { buildId: number };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
   remove_blob: { key: string };
   settle_push: { pushId: number };
   sum_project_counts: Record<string, never>;
+  sweep_stagings: Record<string, never>;
 }
 
 export type TaskName = keyof TaskPayloads;

@@ -10,6 +10,7 @@ import * as namespaces from './namespaces.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
+import * as projectForks from './project-forks.ts';
 import * as projectEvents from './project-events.ts';
 import * as projectLists from './project-lists.ts';
 import * as projectMembers from './project-members.ts';
@@ -40,6 +41,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectEvents.endpoints,
   ...projectStars.endpoints,
   ...projectCreate.endpoints,
+  ...projectForks.endpoints,
   ...builds.endpoints,
   ...buildActions.endpoints,
   ...pipelines.endpoints,

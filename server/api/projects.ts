@@ -4,7 +4,10 @@ import { updateProject } from '../actions/update-project.ts';
 import { onProject, onWholeProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { flag, optional, text } from '../http/params.ts';
+import { can } from '../policy/project.ts';
 import { ProjectJson, presentProjectWithPermissions } from '../present/project.ts';
+import type { ProjectRow } from '../queries/project-row.ts';
+import type { Viewer } from '../queries/viewer.ts';
 import {
   addresses,
   changeOf,
@@ -23,9 +26,16 @@ const getProject = endpoint({
     return {
       ...presentProjectWithPermissions(project, addresses(work)),
       ...runnersToken(work, viewer, project),
+      ...importState(viewer, project),
     };
   },
 });
+
+/** Why it failed may name what only its masters know. */
+function importState(viewer: Viewer, project: ProjectRow) {
+  const { import_status, import_error } = project;
+  return can(viewer, project, 'admin_project') ? { import_status, import_error } : { import_status };
+}
 
 const putProject = endpoint({
   method: 'PUT',

@@ -4,15 +4,16 @@ import { CiVariable, FormerValue, Trigger } from './ci-variable.ts';
 import { Email } from './email.ts';
 import { Event } from './event.ts';
 import { ExternalStatus } from './external-status.ts';
+import { Hook, HookDelivery } from './hook.ts';
 import { Identity } from './identity.ts';
 import { Key, ProjectDeployKey } from './key.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
-import { Hook, HookDelivery } from './hook.ts';
 import { Namespace } from './namespace.ts';
 import { NotificationSetting } from './notification-setting.ts';
 import { OauthApplication, OauthCode, OauthToken } from './oauth.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
 import { Project } from './project.ts';
+import { ProjectImport } from './project-import.ts';
 import { Push } from './push.ts';
 import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
@@ -48,6 +49,7 @@ export const entities = [
   Project,
   ProjectCount,
   ProjectDeployKey,
+  ProjectImport,
   ProjectMember,
   ProjectShare,
   Push,

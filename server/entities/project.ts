@@ -49,6 +49,9 @@ export const Project = defineEntity({
     forksCount: p.integer().default(0),
     /** Id of the project that this one was forked from. */
     forkedFromId: p.integer().nullable().index('projects_forked_from_id_index'),
+    /** Of the repository that it was made from, if it was. */
+    importStatus: p.enum(['none', 'started', 'finished', 'failed']).default('none'),
+    importError: p.string().length(1024).nullable(),
     /** Number of the newest pipeline. */
     lastPipelineIid: p.integer().default(0),
     lastActivityAt: createdAt(),

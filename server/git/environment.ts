@@ -18,7 +18,7 @@ export interface EnvironmentOptions {
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
 
 /** Harmless faults that old, honest histories carry; refusing them would refuse well-known repositories. */
-const toleratedFaults = [
+export const toleratedFaults = [
   'badTimezone',
   'missingSpaceBeforeDate',
   'missingSpaceBeforeEmail',

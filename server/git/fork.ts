@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chooseBranch } from './default-branch.ts';
 import { linkObjects } from './link-objects.ts';
@@ -38,9 +38,4 @@ export async function forkRepository({ source, target, staging, head }: ForkRequ
     },
   });
   return branch;
-}
-
-/** What is left of a fork that has to go again. */
-export async function dropStaging(staging: string): Promise<void> {
-  await rm(staging, { recursive: true, force: true });
 }

@@ -4,11 +4,13 @@ import { archiveTrace } from '../actions/archive-trace.ts';
 import { endLostBuilds } from '../actions/end-lost-builds.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
+import { importProject } from '../actions/import-project.ts';
 import { measureCoverage } from '../actions/measure-coverage.ts';
 import { purgeProject } from '../actions/purge-project.ts';
 import { purgeNamespace } from '../actions/remove-namespace.ts';
 import { settlePush } from '../actions/settle-push.ts';
 import { sumProjectCounts } from '../actions/sum-project-counts.ts';
+import { sweepStagings } from '../actions/sweep-stagings.ts';
 import { translateDatabaseError } from '../database-errors.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
@@ -24,6 +26,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
   },
   end_lost_builds: endLostBuilds,
   expire_artifacts: expireArtifacts,
+  import_project: (work, { projectId }) => importProject(work, projectId),
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
   purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
   purge_project: (work, { projectId }) => purgeProject(work, projectId),
@@ -36,13 +39,18 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
     await work.queue.add(work.em, 'settle_push', { pushId }, later);
   },
   sum_project_counts: sumProjectCounts,
+  sweep_stagings: sweepStagings,
 };
+
+/** Tasks that wait for others may take long, so each kind has room of its own: so many at once in each server. */
+const slowTasks: Partial<Record<TaskName, number>> = { import_project: 2 };
 
 /** Periodic tasks: each round runs once, in one of the servers. */
 const crontab = [
   '* * * * * end_lost_builds',
   '*/10 * * * * expire_artifacts',
   '*/10 * * * * sum_project_counts',
+  '23 * * * * sweep_stagings',
 ].join('\n');
 
 /** The names of all tasks with the functions that carry them out. */
@@ -70,7 +78,8 @@ export async function startWorker(services: Services, url: string): Promise<Work
   const { log } = services;
   const pool = new pg.Pool({
     connectionString: url,
-    max: 4,
+    // Each lane listens on one of its own, and takes others for moments.
+    max: 6,
     connectionTimeoutMillis: 10_000,
     application_name: 'hearth worker',
   });
@@ -80,14 +89,16 @@ export async function startWorker(services: Services, url: string): Promise<Work
   const inUse = new Set<pg.PoolClient>();
   pool.on('acquire', (client) => inUse.add(client));
   pool.on('release', (_error, client) => inUse.delete(client));
-  const attendance = new Attendance(pool, log);
-  const runner = new QueueRunner(queueOptions(services, pool), { attendance, log });
-  await attendance.start();
-  await runner.start();
+  const lanes = lanesOf(taskList(services)).map((lane) => {
+    const attendance = new Attendance(pool, log);
+    return { attendance, runner: new QueueRunner(queueOptions(services, pool, lane), { attendance, log }) };
+  });
+  for (const { attendance } of lanes) await attendance.start();
+  for (const { runner } of lanes) await runner.start();
   return {
     async stop() {
-      await runner.stop();
-      await attendance.stop();
+      await Promise.all(lanes.map(({ runner }) => runner.stop()));
+      await Promise.all(lanes.map(({ attendance }) => attendance.stop()));
       const ended = pool.end();
       // What is still in use belongs to a task that takes too long, and must not keep the process.
       for (const client of inUse) client.release(true);
@@ -96,11 +107,26 @@ export async function startWorker(services: Services, url: string): Promise<Work
   };
 }
 
-function queueOptions(services: Services, pool: pg.Pool): RunnerOptions {
+type Lane = Pick<RunnerOptions, 'taskList' | 'concurrency' | 'crontab'>;
+
+/** Workers that do not wait for each other: one for each slow kind of task, and one for all others. */
+function lanesOf(all: TaskList): Lane[] {
+  const slow = Object.entries(slowTasks);
+  const quick = Object.entries(all).filter(([name]) => !(name in slowTasks));
+  return [
+    { taskList: Object.fromEntries(quick), concurrency: 2, crontab },
+    ...slow.map(([name, concurrency]) => ({
+      taskList: Object.fromEntries(Object.entries(all).filter((entry) => entry[0] === name)),
+      concurrency,
+      crontab: '',
+    })),
+  ];
+}
+
+function queueOptions(services: Services, pool: pg.Pool, lane: Lane): RunnerOptions {
   return {
+    ...lane,
     pgPool: pool,
-    taskList: taskList(services),
-    concurrency: 2,
     noHandleSignals: true,
     pollInterval: 2000,
     crontab,

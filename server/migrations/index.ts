@@ -6,6 +6,7 @@ import { ManualJobs } from './20261128-manual-jobs.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
 import { Hooks } from './20261129-hooks.ts';
+import { ImportsOfProjects } from './20261129-imports-of-projects.ts';
 import { KeysAndEmails } from './20261129-keys-and-emails.ts';
 import { NamespaceRemoval } from './20261129-namespace-removal.ts';
 import { OauthAndSessions } from './20261129-oauth-and-sessions.ts';
@@ -27,6 +28,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261129-uploads-and-messages': UploadsAndMessages,
   '20261129-keys-and-emails': KeysAndEmails,
   '20261129-oauth-and-sessions': OauthAndSessions,
+  '20261129-imports-of-projects': ImportsOfProjects,
   '20261129-hooks': Hooks,
 };
 

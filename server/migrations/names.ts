@@ -12,6 +12,7 @@ export const migrationNames = [
   '20261129-uploads-and-messages',
   '20261129-keys-and-emails',
   '20261129-oauth-and-sessions',
+  '20261129-imports-of-projects',
   '20261129-hooks',
 ] as const;
 

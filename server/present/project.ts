@@ -63,6 +63,9 @@ export const ProjectJson = z.strictObject({
   open_issues_count: z.number().optional(),
   public_builds: z.boolean(),
   runners_token: z.string().optional(),
+  /** Of single projects: how far they are being filled from elsewhere, and for their masters why that failed. */
+  import_status: z.enum(['none', 'started', 'finished', 'failed']).optional(),
+  import_error: z.string().nullable().optional(),
   permissions: z
     .strictObject({ project_access: AccessJson.nullable(), group_access: AccessJson.nullable() })
     .optional(),

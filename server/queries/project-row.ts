@@ -45,6 +45,8 @@ export interface ProjectRow {
   owner_email: string | null;
   owner_avatar: string | null;
   owner_created_at: Date | null;
+  import_status: ImportStatus;
+  import_error: string | null;
   forked_from: ForkSource | null;
   /** The viewer's direct membership. */
   project_access: number | null;
@@ -55,6 +57,9 @@ export interface ProjectRow {
   /** Highest level of the viewer from all sources; 0 = none. */
   viewer_level: number;
 }
+
+/** Of the repository that a project was made from; `none` for all others. */
+export type ImportStatus = 'none' | 'started' | 'finished' | 'failed';
 
 export interface ForkSource {
   id: number;
@@ -85,6 +90,7 @@ export function projectColumnsFor(viewer: string): string {
   p.archived, p.issues_enabled, p.merge_requests_enabled, p.builds_enabled, p.wiki_enabled, p.snippets_enabled,
   p.shared_runners_enabled, p.public_builds, p.build_timeout, p.runners_token_sealed, p.avatar, p.tag_list,
   p.open_issues_count, p.star_count, p.forks_count, p.creator_id, p.created_at, p.last_activity_at,
+  p.import_status, p.import_error,
   n.id as namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
   n.owner_id as namespace_owner_id, n.description as namespace_description, n.avatar as namespace_avatar,
   n.share_with_group_lock as namespace_share_lock, n.visibility_level as namespace_visibility,

@@ -46,6 +46,10 @@ export async function gitAccess(work: Work, ctx: Context, right: GitRight): Prom
         : 'You are not allowed to push code to this project.',
     );
   }
+  // What it would push to is replaced when the import ends.
+  if (right === 'write' && project.import_status === 'started') {
+    throw refused('This project is being imported. Push to it when that has ended.');
+  }
   return { project, viewer };
 }
 
