@@ -129,7 +129,6 @@ function queueOptions(services: Services, pool: pg.Pool, lane: Lane): RunnerOpti
     pgPool: pool,
     noHandleSignals: true,
     pollInterval: 2000,
-    crontab,
     logger: queueLogger(services),
     // Not because of the delay: without one, a database that is away when a task ends would end the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
