@@ -118,7 +118,7 @@ test.serial('all: for administrators, with the total that the database keeps', a
   await rows('delete from projects where id = $1', [gone.id]);
   await make.project({ columns: { description: 'the needle in it' } });
   async function compare() {
-    for (const query of [
+    const queries: Record<string, string>[] = [
       {},
       { archived: 'true' },
       { archived: 'false' },
@@ -126,7 +126,8 @@ test.serial('all: for administrators, with the total that the database keeps', a
       { visibility: 'public', archived: 'true' },
       { search: 'NEEDLE' },
       { search: 'nobody has this' },
-    ]) {
+    ];
+    for (const query of queries) {
       const answer = await call<Project[]>('GET', '/api/v3/projects/all', {
         as: rootToken,
         query: { per_page: '100', order_by: 'id', ...query },
