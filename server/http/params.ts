@@ -150,13 +150,18 @@ export function readId(raw: unknown): number | null {
 
 /** Page and page size, interface: "Limits". Nonsense gives the defaults. */
 export function readPage(raw: Record<string, unknown>): { page: number; perPage: number } {
-  const page = Math.trunc(Number(raw.page));
-  const perPage = Math.trunc(Number(raw.per_page));
+  const page = readWhole(raw.page);
+  const perPage = readWhole(raw.per_page);
   return {
     // The cap keeps the offset inside what PostgreSQL counts with.
     page: page >= 1 ? Math.min(page, 1_000_000_000_000) : 1,
     perPage: perPage >= 1 ? Math.min(perPage, 100) : 20,
   };
+}
+
+/** NaN for what is no number; a map (`page[a]=1`) cannot even be asked. */
+function readWhole(raw: unknown): number {
+  return typeof raw === 'object' ? Number.NaN : Math.trunc(Number(raw));
 }
 
 /**

@@ -145,8 +145,8 @@ test('property: an id is read from its digits alone, within what a column holds'
 test('pages: nonsense gives the defaults, sizes are capped', (t) => {
   const page = (raw: Record<string, unknown>) => Object.values(readPage(raw));
   t.deepEqual(page({}), [1, 20]);
-  for (const bad of ['0', '-1', 'x', '', null, [], {}, Number.NaN]) {
-    t.deepEqual(page({ page: bad, per_page: bad }), [1, 20], String(bad));
+  for (const bad of ['0', '-1', 'x', '', null, [], {}, Object.create(null), { valueOf: 3 }, Number.NaN]) {
+    t.deepEqual(page({ page: bad, per_page: bad }), [1, 20]);
   }
   t.deepEqual(page({ page: '3', per_page: '101' }), [3, 100]);
   t.deepEqual(page({ page: 2, per_page: 100 }), [2, 100]);
