@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isPublicAddress, readWebUrl } from './policy/public-address.ts';
+import { isPublicAddress, readWebAddress, type WebAddress } from './policy/public-address.ts';
 
 /** An address that nobody may be sent to from here, or no address at all. Asking again will not help. */
 export class OutgoingRefused extends Error {
@@ -73,16 +73,16 @@ function resolve(name: string): Promise<LookupAddress[]> {
  * @throws Error when no answer came in time, or the connection failed.
  */
 export async function sendOutgoing(wanted: OutgoingRequest): Promise<OutgoingAnswer> {
-  const url = readWebUrl(wanted.url);
-  if (!url) throw new OutgoingRefused('only http and https addresses are called');
+  const target = readWebAddress(wanted.url);
+  if (!target) throw new OutgoingRefused('only http and https addresses are called');
   const late = AbortSignal.timeout(wanted.timeoutMs);
   const tooLate = new Promise<never>((_, fail) => {
     late.addEventListener('abort', () => fail(new Error(`no answer within ${wanted.timeoutMs} ms`)));
   });
   // Whoever loses the race has nobody left to be told.
   tooLate.catch(() => undefined);
-  const addresses = await Promise.race([resolveAllowed(url.hostname, wanted), tooLate]);
-  const request = open(url, wanted, addresses);
+  const addresses = await Promise.race([resolveAllowed(target.url.hostname, wanted), tooLate]);
+  const request = open(target, wanted, addresses);
   try {
     const response = await Promise.race([headOf(request, wanted.body), tooLate]);
     return { status: response.statusCode ?? 0, body: await readSome(response, { ...wanted, late }) };
@@ -91,13 +91,16 @@ export async function sendOutgoing(wanted: OutgoingRequest): Promise<OutgoingAns
   }
 }
 
-function open(url: URL, { method, headers, verifyTls }: OutgoingRequest, addresses: LookupAddress[]) {
+function open(
+  { url, credentials }: WebAddress,
+  { method, headers, verifyTls }: OutgoingRequest,
+  addresses: LookupAddress[],
+): ClientRequest {
   const pinned: LookupFunction = (_name, { all }, done) => {
     const [first] = addresses;
     if (all || !first) done(null, addresses);
     else done(null, first.address, first.family);
   };
-  const credentials = [url.username, url.password].map(decode).join(':');
   const options: RequestOptions & { rejectUnauthorized: boolean } = {
     method,
     headers: { ...headers, Connection: 'close' },
@@ -105,12 +108,9 @@ function open(url: URL, { method, headers, verifyTls }: OutgoingRequest, address
     // One connection per request: none may outlive a change of the rules.
     agent: false,
     rejectUnauthorized: verifyTls,
-    ...(credentials === ':' ? {} : { auth: credentials }),
+    ...(credentials === null ? {} : { auth: credentials }),
   };
-  const bare = new URL(url);
-  bare.username = '';
-  bare.password = '';
-  return bare.protocol === 'https:' ? httpsRequest(bare, options) : httpRequest(bare, options);
+  return url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
 }
 
 function headOf(request: ClientRequest, body: string): Promise<IncomingMessage> {
@@ -139,13 +139,4 @@ function readSome(
     response.on('error', finish);
     late.addEventListener('abort', finish);
   });
-}
-
-/** As written where it is no encoding at all. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -4,6 +4,7 @@ import { sql } from './sql.ts';
 /** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
 export interface TaskPayloads {
   archive_trace: { buildId: number };
+  deliver_hook: { deliveryId: number; attempt: number };
   end_lost_builds: Record<string, never>;
   expire_artifacts: Record<string, never>;
   import_project: { projectId: number };
@@ -23,6 +24,8 @@ export interface TaskOptions {
   delaySeconds?: number;
   /** At most one waiting task has this key; adding it again replaces that one. */
   key?: string;
+  /** Tasks with the same name here are carried out one after the other. */
+  queueName?: string;
 }
 
 /** Adds background tasks. They become visible with the transaction of `em`, and vanish with its roll-back. */
@@ -31,13 +34,13 @@ export class Queue {
     em: EntityManager,
     name: N,
     payload: TaskPayloads[N],
-    { delaySeconds = 0, key }: TaskOptions = {},
+    { delaySeconds = 0, key, queueName }: TaskOptions = {},
   ): Promise<void> {
     await sql(
       em,
       `select 1 from graphile_worker.add_job($1, $2::json, run_at := now() + make_interval(secs => $3),
-         job_key := $4, max_attempts := 25)`,
-      [name, JSON.stringify(payload), delaySeconds, key ?? null],
+         job_key := $4, queue_name := $5, max_attempts := 25)`,
+      [name, JSON.stringify(payload), delaySeconds, key ?? null, queueName ?? null],
     );
   }
 

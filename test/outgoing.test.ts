@@ -9,7 +9,7 @@ import {
 } from 'node:net';
 import test from 'ava';
 import { OutgoingRefused, type OutgoingRequest, resolveAllowed, sendOutgoing } from '../server/outgoing.ts';
-import { isPublicAddress, readWebUrl } from '../server/policy/public-address.ts';
+import { isPublicAddress, readWebAddress } from '../server/policy/public-address.ts';
 
 /** What the resolver says of these names, call by call; asked again after the last, the last. */
 const answers: Record<string, string[][]> = {};
@@ -96,11 +96,11 @@ test('only addresses of the web can be called', (t) => {
     'file:///x',
   ];
   t.deepEqual(
-    bad.filter((text) => readWebUrl(text) !== null),
+    bad.filter((text) => readWebAddress(text) !== null),
     [],
   );
   for (const url of ['http://a', 'HTTPS://user:pw@a.example:81/x?y#z', 'http://[::1]:1/'])
-    t.truthy(readWebUrl(url), url);
+    t.truthy(readWebAddress(url), url);
 });
 
 test('names and numbers of this machine are refused, however they are written', async (t) => {

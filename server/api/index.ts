@@ -16,11 +16,13 @@ import * as projectLists from './project-lists.ts';
 import * as projectMembers from './project-members.ts';
 import * as projectShares from './project-shares.ts';
 import * as projectStars from './project-stars.ts';
+import * as projectHooks from './project-hooks.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
 import * as settings from './settings.ts';
 import * as statuses from './statuses.ts';
+import * as systemHooks from './system-hooks.ts';
 import * as triggers from './triggers.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
@@ -50,6 +52,8 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...variables.endpoints,
   ...triggers.endpoints,
   ...lint.endpoints,
+  ...projectHooks.endpoints,
+  ...systemHooks.endpoints,
   ...uploads.endpoints,
   ...settings.endpoints,
   ...licenses.endpoints,

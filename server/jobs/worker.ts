@@ -12,6 +12,7 @@ import { settlePush } from '../actions/settle-push.ts';
 import { sumProjectCounts } from '../actions/sum-project-counts.ts';
 import { sweepStagings } from '../actions/sweep-stagings.ts';
 import { translateDatabaseError } from '../database-errors.ts';
+import { deliverHook } from '../hooks/deliver.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
 import { Attendance } from './attendance.ts';
@@ -24,6 +25,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
     await work.queue.add(work.em, 'archive_trace', { buildId }, later);
   },
+  deliver_hook: (work, payload) => deliverHook(work, payload),
   end_lost_builds: endLostBuilds,
   expire_artifacts: expireArtifacts,
   import_project: (work, { projectId }) => importProject(work, projectId),

@@ -12,9 +12,29 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalV6, 3);
 }
 
+export interface WebAddress {
+  /** Without user and password. */
+  url: URL;
+  /** `user:password` as it was meant, or null without either. */
+  credentials: string | null;
+}
+
 /** @returns null for what is no address of the web. */
-export function readWebUrl(text: string): URL | null {
+export function readWebAddress(text: string): WebAddress | null {
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  return url.hostname === '' ? null : url;
+  if (url.hostname === '') return null;
+  const credentials = [url.username, url.password].map(decode).join(':');
+  url.username = '';
+  url.password = '';
+  return { url, credentials: credentials === ':' ? null : credentials };
+}
+
+/** As written where it is no encoding at all. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,4 +1,4 @@
-import { visibilityLevels } from '../../shared/access-level.ts';
+import { visibilityWord } from '../../shared/access-level.ts';
 import type {
   BuildOptions,
   BuildPayload,

@@ -53,6 +53,8 @@ const makers: Record<string, Maker> = {
     });
     return answer.body.id;
   },
+  'hooks/:hook_id': (scene) => insertHook(scene.app, scene.project.id),
+  'hooks/:id': (scene) => insertHook(scene.app, null),
   'artifacts/*ref': () => 'feature/new',
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
@@ -97,6 +99,12 @@ async function copyOf({ app, project }: Scene): Promise<number> {
     [project.id, copy.id],
   );
   return copy.id;
+}
+
+/** A hook whose messages go nowhere. */
+async function insertHook(app: TestApp, projectId: number | null): Promise<number> {
+  const text = 'insert into hooks (project_id, url) values ($1, $2) returning id';
+  return (await app.rows<{ id: number }>(text, [projectId, 'http://127.0.0.1:1']))[0]?.id ?? 0;
 }
 
 /** One that may be taken from the project: it keeps another. */

@@ -108,6 +108,28 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const form = { key: 'A', value: 'x' };
     return [await body('POST', `/api/v3/projects/${id}/variables`, { as: rootToken, form })];
   },
+  'POST /hooks': async () => [await makeHook('/api/v3/hooks')],
+  async 'DELETE /hooks/:id'() {
+    const { id } = await makeHook('/api/v3/hooks');
+    return [await body('DELETE', `/api/v3/hooks/${id}`, { as: rootToken })];
+  },
+  async 'GET /hooks/:id'() {
+    const { id } = await makeHook('/api/v3/hooks');
+    return [await body('GET', `/api/v3/hooks/${id}`, { as: rootToken })];
+  },
+  async 'GET /hooks/:id/deliveries'() {
+    const { id } = await makeHook('/api/v3/hooks');
+    await body('GET', `/api/v3/hooks/${id}`, { as: rootToken });
+    await holder.app.rows(`update hook_deliveries set response_status = 500, response_body = 'x'`);
+    return [await body('GET', `/api/v3/hooks/${id}/deliveries`, { as: rootToken })];
+  },
+  async 'POST /projects/:id/hooks'() {
+    return [await makeHook(`/api/v3/projects/${(await holder.app.make.project()).id}/hooks`)];
+  },
+  async 'DELETE /projects/:id/hooks/:hook_id'() {
+    const path = `/api/v3/projects/${(await holder.app.make.project()).id}/hooks`;
+    return [await body('DELETE', `${path}/${(await makeHook(path)).id}`, { as: rootToken })];
+  },
   async 'GET /projects/:id/triggers/:token'() {
     return [await makeTrigger(await holder.app.make.project())];
   },
@@ -181,6 +203,12 @@ test('each shape with keys has a sample above', (t) => {
     [],
   );
 });
+
+/** A hook whose messages go nowhere. */
+function makeHook(path: string): Promise<{ id: number }> {
+  const form = { url: 'http://127.0.0.1:1/' };
+  return body('POST', path, { as: rootToken, form }) as Promise<{ id: number }>;
+}
 
 function makeTrigger({ id }: { id: number }): Promise<{ token: string }> {
   return body('POST', `/api/v3/projects/${id}/triggers`, { as: rootToken }) as Promise<{ token: string }>;
