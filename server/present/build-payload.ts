@@ -139,8 +139,3 @@ function repoUrl(row: PayloadRow, { token, origin }: { token: string; origin: st
   url.password = token;
   return url.href;
 }
-
-function visibilityWord(level: number): 'private' | 'internal' | 'public' {
-  if (level === visibilityLevels.public) return 'public';
-  return level === visibilityLevels.internal ? 'internal' : 'private';
-}
