@@ -26,8 +26,8 @@ export async function bootstrap(services: Services, first: FirstStart): Promise<
       name: 'Administrator',
       email: 'admin@example.com',
       password: await first.rootPassword(),
-      isAdmin: true,
-      projectsLimit: 100_000,
+      admin: true,
+      projects_limit: 100_000,
       token: first.rootToken ?? newToken(),
     });
     return true;

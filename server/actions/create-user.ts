@@ -1,21 +1,27 @@
 import { hash } from '@node-rs/argon2';
 import { Namespace } from '../entities/namespace.ts';
+import { Settings } from '../entities/settings.ts';
 import { User } from '../entities/user.ts';
+import { AppError, conflict } from '../errors.ts';
+import { announceUser } from '../hooks/announce.ts';
+import { cleanAttributes, type UserAttributes } from '../policy/user-attributes.ts';
 import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
+import { storeIdentity } from './identities.ts';
+import { checkUser } from './user-faults.ts';
 
-export interface NewUser {
+export interface NewUser extends UserAttributes {
   username: string;
   name: string;
   email: string;
   password: string;
-  isAdmin?: boolean;
-  projectsLimit?: number;
   /** Private token; a random one unless told. */
-  token?: string;
+  token?: string | undefined;
+  /** False for one who has to confirm his address first. */
+  isConfirmed?: boolean | undefined;
 }
 
-/** Makes a user together with the namespace of the same name. */
+/** Makes a user together with the namespace of the same name, without any check. */
 export async function createUser(work: Work, request: NewUser): Promise<User> {
   const stored = work.secrets.store(request.token ?? newToken());
   const user = work.em.create(User, {
@@ -23,13 +29,57 @@ export async function createUser(work: Work, request: NewUser): Promise<User> {
     name: request.name,
     email: request.email.toLowerCase(),
     passwordHash: await hash(request.password),
-    isAdmin: request.isAdmin ?? false,
-    projectsLimit: request.projectsLimit ?? 10,
+    skype: request.skype ?? '',
+    linkedin: request.linkedin ?? '',
+    twitter: request.twitter ?? '',
+    websiteUrl: request.website_url ?? '',
+    bio: request.bio ?? null,
+    location: request.location ?? null,
+    isAdmin: request.admin ?? false,
+    external: request.external ?? false,
+    projectsLimit: request.external ? 0 : (request.projects_limit ?? 10),
+    canCreateGroup: !request.external && (request.can_create_group ?? true),
     privateTokenDigest: stored.digest,
     privateTokenSealed: stored.sealed,
-    confirmedAt: new Date(),
+    confirmedAt: request.isConfirmed === false ? null : new Date(),
   });
   work.em.create(Namespace, { kind: 'user', path: request.username, name: request.username, owner: user });
   await work.em.flush();
   return user;
+}
+
+export interface UserRequest {
+  user: NewUser;
+  /** Found by whoever read the request; if there are any, `user` is not whole. */
+  faults: Record<string, string[]>;
+  /** Whether the new user shall confirm his address, where the settings ask for that at all. */
+  isToConfirm: boolean;
+}
+
+/**
+ * Makes a user as an administrator asks for.
+ *
+ * @returns his id.
+ * @throws AppError 409 for an address or a name that another user has, 400 with all other faults.
+ */
+export async function addUser(work: Work, { user, faults: read, isToConfirm }: UserRequest): Promise<number> {
+  const settings = await work.em.findOneOrFail(Settings, { id: 1 });
+  const clean = { ...user, ...cleanAttributes(user) };
+  const { taken, faults } = await checkUser(work, {
+    userId: null,
+    user: clean,
+    faults: read,
+    domains: settings.restrictedSignupDomains,
+  });
+  if (taken.email) throw conflict('Email has already been taken');
+  if (taken.username) throw conflict('Username has already been taken');
+  if (Object.keys(faults).length > 0) throw new AppError({ status: 400, message: faults });
+  const { id } = await createUser(work, {
+    ...clean,
+    projects_limit: clean.projects_limit ?? settings.defaultProjectsLimit,
+    isConfirmed: !(settings.sendUserConfirmationEmail && isToConfirm),
+  });
+  await storeIdentity(work, id, clean);
+  await announceUser(work, 'user_create', id);
+  return id;
 }

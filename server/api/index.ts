@@ -2,21 +2,23 @@ import type { Endpoint } from '../http/endpoint.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as deployKeys from './deploy-keys.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
+import * as keys from './keys.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as namespaces from './namespaces.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
-import * as projectForks from './project-forks.ts';
 import * as projectEvents from './project-events.ts';
+import * as projectForks from './project-forks.ts';
+import * as projectHooks from './project-hooks.ts';
 import * as projectLists from './project-lists.ts';
 import * as projectMembers from './project-members.ts';
 import * as projectShares from './project-shares.ts';
 import * as projectStars from './project-stars.ts';
-import * as projectHooks from './project-hooks.ts';
 import * as projects from './projects.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
@@ -25,6 +27,9 @@ import * as statuses from './statuses.ts';
 import * as systemHooks from './system-hooks.ts';
 import * as triggers from './triggers.ts';
 import * as uploads from './uploads.ts';
+import * as userChanges from './user-changes.ts';
+import * as userEmails from './user-emails.ts';
+import * as userKeys from './user-keys.ts';
 import * as users from './users.ts';
 import * as variables from './variables.ts';
 
@@ -32,6 +37,11 @@ import * as variables from './variables.ts';
 export const apiEndpoints: readonly Endpoint[] = [
   ...session.endpoints,
   ...users.endpoints,
+  ...userChanges.endpoints,
+  ...userKeys.endpoints,
+  ...userEmails.endpoints,
+  ...keys.endpoints,
+  ...deployKeys.endpoints,
   ...groups.endpoints,
   ...groupMembers.endpoints,
   ...namespaces.endpoints,

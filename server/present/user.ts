@@ -90,7 +90,7 @@ export function presentUserFull(user: UserRow, origin: string): z.infer<typeof U
     color_scheme_id: user.color_scheme_id,
     projects_limit: user.projects_limit,
     current_sign_in_at: presentTimeOrNull(user.current_sign_in_at),
-    identities: [],
+    identities: user.identities,
     can_create_group: user.can_create_group,
     can_create_project: user.projects_limit > user.personal_projects,
     two_factor_enabled: user.two_factor_enabled,

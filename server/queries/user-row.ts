@@ -30,6 +30,8 @@ export interface UserRow extends UserProfileRow, Viewer {
   last_sign_in_at: Date | null;
   /** Projects in the personal namespace, which count against the limit. */
   personal_projects: number;
+  /** Who he is at other services, in the order they were told. */
+  identities: { provider: string; extern_uid: string }[];
 }
 
 export const userColumns = `u.id, u.username, u.name, u.email, u.state, u.is_admin, u.external, u.bio,
@@ -37,7 +39,9 @@ export const userColumns = `u.id, u.username, u.name, u.email, u.state, u.is_adm
   u.projects_limit, u.can_create_group, u.two_factor_enabled, u.confirmed_at, u.current_sign_in_at,
   u.last_sign_in_at, u.created_at,
   (select count(*)::int from projects p join namespaces n on n.id = p.namespace_id
-    where n.owner_id = u.id and not p.pending_delete) as personal_projects`;
+    where n.owner_id = u.id and not p.pending_delete) as personal_projects,
+  coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid) order by i.id)
+    from identities i where i.user_id = u.id), '[]') as identities`;
 
 /** One column that holds a `UserProfileRow` from the table `u`, with its moment as text; null without a row. */
 export const profileJson = `case when u.id is not null then json_build_object('id', u.id, 'username', u.username,

@@ -28,7 +28,16 @@ const makers: Record<string, Maker> = {
   'fork/:id': ({ project }) => project.id,
   'fork/:forked_from_id': async ({ app }) => (await app.make.project()).id,
   'user/:user_id': ({ world }) => world.user.id,
-  'users/:id': ({ world }) => world.user.id,
+  'users/:id': userOf,
+  'users/:uid': userOf,
+  'keys/:id': ({ app, world }) => insertKey(app, world.user.id),
+  'keys/:key_id': deployKeyOf,
+  'deploy_keys/:key_id': deployKeyOf,
+  'emails/:id': async ({ app, world }) => {
+    const email = `${randomBytes(4).toString('hex')}@example.com`;
+    const text = 'insert into emails (user_id, email) values ($1, $2) returning id';
+    return (await app.rows<{ id: number }>(text, [world.user.id, email]))[0]?.id ?? 0;
+  },
   'commits/:sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
@@ -59,6 +68,25 @@ const makers: Record<string, Maker> = {
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };
+
+/** Everybody's user, or one who may be removed or blocked. */
+async function userOf({ app, world, name }: Scene): Promise<number> {
+  const isLost = name === 'DELETE /users/:id' || name.endsWith('/block');
+  return isLost ? (await app.make.user()).id : world.user.id;
+}
+
+async function insertKey(app: TestApp, userId: number | null): Promise<number> {
+  const text = `insert into keys (user_id, title, key, fingerprint, fingerprint_sha256)
+    values ($1, 'k', 'k', '00', $2) returning id`;
+  const [row] = await app.rows<{ id: number }>(text, [userId, randomBytes(16).toString('hex')]);
+  return row?.id ?? 0;
+}
+
+async function deployKeyOf({ app, project }: Scene): Promise<number> {
+  const id = await insertKey(app, null);
+  await app.rows('insert into project_deploy_keys (project_id, key_id) values ($1, $2)', [project.id, id]);
+  return id;
+}
 
 /** The group of the scene, or one like it that may be removed or filled. */
 async function groupOf({ app, project, name }: Scene): Promise<number> {

@@ -5,15 +5,13 @@ import { publishFolder } from '../../server/git/publish-folder.ts';
 import { registrationToken, rootToken, withApp } from '../support/app.ts';
 import { formOf } from '../support/form-of.ts';
 import { looseCommit } from '../support/loose-commit.ts';
+import { opensshKeys } from '../support/openssh-keys.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
 
 /** Keys that have no value yet: what fills them is not built. One that is produced has to leave this list. */
 const notYet: Record<string, string[]> = {
-  'POST /session': ['identities[].provider', 'identities[].extern_uid'],
-  'GET /users': ['identities[].provider', 'identities[].extern_uid'],
-  'GET /users/:id': ['identities[].provider', 'identities[].extern_uid'],
   'POST /ci/api/v1/builds/register': [
     'artifacts_file',
     'artifacts_file.filename',
@@ -26,11 +24,33 @@ const holder = withApp();
 
 /** For each shape, by an endpoint that answers with it: answers that together have every key. */
 const samples: Record<string, () => Promise<unknown[]>> = {
-  'POST /session': async () => [
-    await body('POST', '/api/v3/session', { form: { login: 'root', password: 'root-password' } }),
-  ],
-  'GET /users': () => asBoth('/api/v3/users'),
-  'GET /users/:id': () => asBoth('/api/v3/users/1'),
+  async 'POST /session'() {
+    await identifyRoot();
+    return [await body('POST', '/api/v3/session', { form: { login: 'root', password: 'root-password' } })];
+  },
+  async 'GET /users'() {
+    await identifyRoot();
+    return asBoth('/api/v3/users?username=root');
+  },
+  async 'GET /users/:id'() {
+    await identifyRoot();
+    return asBoth('/api/v3/users/1');
+  },
+  'GET /user/keys/:id': async () => [await addKey('rsa 2048')],
+  async 'DELETE /user/keys/:id'() {
+    const { id } = await addKey('ecdsa 256');
+    return [await body('DELETE', `/api/v3/user/keys/${id}`, { as: rootToken })];
+  },
+  async 'GET /keys/:id'() {
+    await identifyRoot();
+    const { id } = await addKey('ed25519 256');
+    return [await body('GET', `/api/v3/keys/${id}`, { as: rootToken })];
+  },
+  'GET /user/emails/:id': async () => [await addEmail('first@example.com')],
+  async 'DELETE /user/emails/:id'() {
+    const { id } = await addEmail('second@example.com');
+    return [await body('DELETE', `/api/v3/user/emails/${id}`, { as: rootToken })];
+  },
   async 'GET /projects/:id'() {
     const project = await fullProject(holder.app);
     return [
@@ -228,6 +248,22 @@ async function triggerable(): Promise<{ id: number; form: Record<string, string>
   });
   const { token } = await makeTrigger(project);
   return { id: project.id, form: { token, ref: 'master', 'variables[A]': 'x' } };
+}
+
+/** The directory knows root too. */
+async function identifyRoot(): Promise<void> {
+  await holder.app.rows(
+    "insert into identities (user_id, provider, extern_uid) values (1, 'directory', 'root') on conflict do nothing",
+  );
+}
+
+function addKey(name: keyof typeof opensshKeys): Promise<{ id: number }> {
+  const form = { title: name, key: opensshKeys[name].line };
+  return body('POST', '/api/v3/user/keys', { as: rootToken, form }) as Promise<{ id: number }>;
+}
+
+function addEmail(email: string): Promise<{ id: number }> {
+  return body('POST', '/api/v3/user/emails', { as: rootToken, form: { email } }) as Promise<{ id: number }>;
 }
 
 /** Without `nullable`, so that endpoints which answer with the same shape are known by it. */

@@ -1,0 +1,95 @@
+import { accessLevels } from '../../shared/access-level.ts';
+import { announceKey, announceUser } from '../hooks/announce.ts';
+import { type UserRow, userById } from '../queries/user-row.ts';
+import type { Work } from '../services.ts';
+import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { removeNamespace } from './remove-namespace.ts';
+import { forgetStars } from './star-project.ts';
+import { takeTurns } from './take-turns.ts';
+
+/** Undoes what was done before the last look found a group that would be left without an owner. */
+class StillNeeded extends Error {}
+
+/**
+ * Removes a user for good, with his keys, addresses, memberships and tokens, and with his projects: these are hidden
+ * at once, and tasks remove what was in them. What he wrote elsewhere stays, without an author. The only owner of a
+ * group is not removed.
+ *
+ * @param work outside a transaction.
+ * @returns the user, or null when there is none.
+ */
+export async function deleteUser(work: Work, userId: number): Promise<UserRow | null> {
+  const user = await userById(work.em, userId);
+  if (!user) return null;
+  try {
+    await inTransaction(work, (inner) => removeUser(inner, userId));
+  } catch (error) {
+    if (!(error instanceof StillNeeded)) throw error;
+  }
+  return user;
+}
+
+async function removeUser(work: Work, userId: number): Promise<void> {
+  const { em } = work;
+  await takeTurns(work, [`removal of user ${userId}`]);
+  // Who adds or removes owners of these groups waits, or is through; the groups that others lock come first.
+  await sql(em, lockGroups, [userId, accessLevels.owner]);
+  await requireUnneeded(work, userId);
+  // Before his own row is locked: whoever adds to what he wrote has locked that, and then asks for his row.
+  await forgetAuthor(work, userId);
+  await forgetStars(work, userId);
+  const found = await sqlOne<{ namespace_id: number | null }>(em, lockUser, [userId]);
+  if (!found) return;
+  await requireUnneeded(work, userId);
+  await announceEnd(work, userId);
+  if (found.namespace_id !== null) await removeNamespace(work, found.namespace_id);
+  await sql(em, 'delete from users where id = $1', [userId]);
+}
+
+const lockGroups = `
+  select 1 from namespaces where id in (
+    select group_id from group_members where user_id = $1 and access_level >= $2) order by id for no key update`;
+
+/** In a statement of its own: the namespace is read once everybody who was making something in it is through. */
+const lockUser = `
+  select u.id, (select n.id from namespaces n where n.owner_id = u.id) as namespace_id
+  from users u where u.id = $1 for update of u`;
+
+/** @throws StillNeeded when a group has no other owner. */
+async function requireUnneeded({ em }: Work, userId: number): Promise<void> {
+  const needed = await sqlOne(
+    em,
+    `select 1 from group_members m join namespaces n on n.id = m.group_id and not n.pending_delete
+     where m.user_id = $1 and m.access_level >= $2 and not exists (
+       select 1 from group_members o where o.group_id = m.group_id and o.user_id <> $1 and o.access_level >= $2)
+     limit 1`,
+    [userId, accessLevels.owner],
+  );
+  if (needed) throw new StillNeeded();
+}
+
+/** Where others may be at work, in the order in which everybody locks. What is not here the database does alone. */
+const authored = [
+  ['projects', 'creator_id'],
+  ['pipelines', 'user_id'],
+  ['builds', 'user_id'],
+  ['builds', 'erased_by_id'],
+  ['external_statuses', 'user_id'],
+  ['pushes', 'user_id'],
+  ['events', 'author_id'],
+  ['triggers', 'owner_id'],
+] as const;
+
+async function forgetAuthor({ em }: Work, userId: number): Promise<void> {
+  for (const [table, column] of authored) {
+    await sql(em, `update ${table} set ${column} = null where ${column} = $1`, [userId]);
+  }
+}
+
+async function announceEnd(work: Work, userId: number): Promise<void> {
+  const keys = await sql<{ id: number }>(work.em, 'select id from keys where user_id = $1 order by id', [
+    userId,
+  ]);
+  for (const { id } of keys) await announceKey(work, 'key_destroy', id);
+  await announceUser(work, 'user_destroy', userId);
+}
