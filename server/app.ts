@@ -11,6 +11,9 @@ import { runnerEndpoints } from './runner-api/index.ts';
 import type { Services } from './services.ts';
 import { gitRouter } from './web/git.ts';
 import { healthRouter } from './web/health.ts';
+import { consentRouter } from './web/oauth.ts';
+import { tokenRouter } from './web/oauth-tokens.ts';
+import { signInRouter } from './web/sign-in.ts';
 import { uploadsRouter } from './web/uploads.ts';
 
 export const apiPrefix = '/api/v3';
@@ -28,6 +31,9 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     mount(apiEndpoints, { prefix: apiPrefix, services, options }),
     mount(runnerEndpoints, { prefix: runnerPrefix, services, options }),
     uploadsRouter(services),
+    tokenRouter(services),
+    consentRouter(services),
+    signInRouter(services),
     gitRouter(services),
   ];
   app.on('error', (error: NodeJS.ErrnoException) => {

@@ -11,6 +11,7 @@ export interface TaskPayloads {
   measure_coverage: { buildId: number };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
+  forget_over: Record<string, never>;
   remove_blob: { key: string };
   settle_push: { pushId: number };
   sum_project_counts: Record<string, never>;

@@ -38,6 +38,15 @@ export function isAccessToken(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
+/** What a form carries beside a cookie that holds `secret`: pages of others can send the one, but not know the other. */
+export function formToken(secret: string): string {
+  return createHmac('sha256', secret).update('form').digest('hex');
+}
+
+export function isFormToken(given: string, secret: string): boolean {
+  return sameText(given, formToken(secret));
+}
+
 /** Compares without telling by its time where two texts differ. That their lengths do is told. */
 function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import * as applications from './applications.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
@@ -36,6 +37,7 @@ import * as variables from './variables.ts';
 /** The consumer's interface, below `/api/v3`. A resource's file is listed here once. */
 export const apiEndpoints: readonly Endpoint[] = [
   ...session.endpoints,
+  ...applications.endpoints,
   ...users.endpoints,
   ...userChanges.endpoints,
   ...userKeys.endpoints,

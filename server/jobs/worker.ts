@@ -15,6 +15,7 @@ import { translateDatabaseError } from '../database-errors.ts';
 import { deliverHook } from '../hooks/deliver.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
+import { forgetOver } from '../oauth/web-sessions.ts';
 import { Attendance } from './attendance.ts';
 import { QueueRunner } from './queue-runner.ts';
 
@@ -34,6 +35,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
   purge_project: (work, { projectId }) => purgeProject(work, projectId),
   async remove_blob(work, { key }) {
     await work.storage.remove(key);
+  forget_over: forgetOver,
   },
   async settle_push(work, { pushId }) {
     if (await settlePush(work, pushId, { isOver: false })) return;
@@ -57,6 +59,7 @@ const crontab = [
 
 /** The names of all tasks with the functions that carry them out. */
 export function taskList(services: Services): TaskList {
+  '7 * * * * forget_over',
   const entries = Object.entries(tasks).map(([name, task]) => {
     const carryOut = async (payload: unknown) => {
       const work: Work = { ...services, em: services.orm.em.fork() as Work['em'], origin: services.baseUrl };

@@ -1,11 +1,13 @@
 import type { Context } from 'koa';
 import { signIn } from '../actions/sign-in.ts';
+import { checkGitBan, noteGitFailure } from '../actions/throttle.ts';
 import { AppError, unauthorized } from '../errors.ts';
+import { type BasicCredentials, readBasic } from '../http/basic-credentials.ts';
 import { can } from '../policy/project.ts';
 import { isLiveBuildOf } from '../queries/build-access.ts';
 import { findProject, type ProjectRow } from '../queries/project-row.ts';
-import { type Viewer, viewerByToken } from '../queries/viewer.ts';
-import { tokenDigest } from '../secrets.ts';
+import { type Viewer, viewerByAccessToken, viewerByToken } from '../queries/viewer.ts';
+import { isAccessToken, tokenDigest } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 
@@ -18,6 +20,8 @@ export interface GitAccess {
 }
 
 const buildUser = 'gitlab-ci-token';
+/** Beside it, the password is an access token. */
+const oauthUser = 'oauth2';
 const challenge = { 'WWW-Authenticate': 'Basic realm="Hearth"' };
 
 /**
@@ -35,8 +39,24 @@ export async function gitAccess(work: Work, ctx: Context, right: GitRight): Prom
     if (right === 'read' && project && can(null, project, 'read_code')) return { project, viewer: null };
     throw unauthorized(challenge);
   }
-  if (given.user === buildUser) return buildAccess(work, { path, token: given.password, right });
+  await checkGitBan(work.em, ctx.ip);
+  const asking = given.user === buildUser ? buildAccess : userAccess;
+  try {
+    return await asking(work, { path, right, ...given });
+  } catch (error) {
+    if (error instanceof AppError && error.status === 401) await noteGitFailure(work.em, ctx.ip);
+    throw error;
+  }
+}
+
+interface GitRequest extends BasicCredentials {
+  path: string;
+  right: GitRight;
+}
+
+async function userAccess(work: Work, { path, right, ...given }: GitRequest): Promise<GitAccess> {
   const viewer = await userOf(work, given);
+  if (isOauth(given) && right === 'write') throw refused('An access token cannot push.');
   const project = await findProject(work.em, path, viewer);
   if (!project || !can(viewer, project, 'read_project')) throw plainNotFound();
   if (!can(viewer, project, right === 'read' ? 'read_code' : 'push_code')) {
@@ -53,16 +73,10 @@ export async function gitAccess(work: Work, ctx: Context, right: GitRight): Prom
   return { project, viewer };
 }
 
-interface BuildRequest {
-  path: string;
-  token: string;
-  right: GitRight;
-}
-
 /** A build at work reads the project that it belongs to, and nothing else. */
-async function buildAccess(work: Work, { path, token, right }: BuildRequest): Promise<GitAccess> {
+async function buildAccess(work: Work, { path, password, right }: GitRequest): Promise<GitAccess> {
   const project = await findProject(work.em, path, null);
-  if (!project?.builds_enabled || !(await isTokenOf(work, project, token))) throw unauthorized(challenge);
+  if (!project?.builds_enabled || !(await isTokenOf(work, project, password))) throw unauthorized(challenge);
   if (right === 'write') throw refused('A build cannot push.');
   return { project, viewer: null };
 }
@@ -78,8 +92,9 @@ async function isTokenOf(work: Work, project: ProjectRow, token: string): Promis
 }
 
 /** The password may be the private token, whatever the user name beside it. */
-async function userOf(work: Work, { user, password }: { user: string; password: string }): Promise<Viewer> {
-  const byToken = await viewerByToken(work.em, password);
+async function userOf(work: Work, { user, password }: BasicCredentials): Promise<Viewer> {
+  const find = isOauth({ user, password }) ? viewerByAccessToken : viewerByToken;
+  const byToken = await find(work.em, password);
   if (byToken) return byToken;
   try {
     return await signIn(work, user, password);
@@ -88,12 +103,8 @@ async function userOf(work: Work, { user, password }: { user: string; password: 
   }
 }
 
-function readBasic(header: string): { user: string; password: string } | null {
-  const encoded = /^Basic\s+([A-Za-z0-9+/=]{1,4096})$/i.exec(header)?.[1];
-  if (!encoded) return null;
-  const text = Buffer.from(encoded, 'base64').toString('utf8').replaceAll('\0', '');
-  const colon = text.indexOf(':');
-  return colon === -1 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+function isOauth({ user, password }: BasicCredentials): boolean {
+  return user === oauthUser && isAccessToken(password);
 }
 
 function plainNotFound(): AppError {
