@@ -1,0 +1,107 @@
+import test from 'ava';
+import pg from 'pg';
+import { withApp } from '../support/app.ts';
+import type { MadeProject, MadeUser } from '../support/make.ts';
+import { everyEndpoint } from './every-endpoint.ts';
+
+const holder = withApp();
+
+interface World {
+  viewer: MadeUser;
+  project: MadeProject;
+  groupId: number;
+}
+
+/** How to make one more row of a list. Those of which administrators see all come first, while there are few. */
+const rows: Record<string, (world: World) => Promise<unknown>> = {
+  'GET /projects/all': addProject,
+  'GET /users': () => holder.app.make.user(),
+  'GET /groups': () => holder.app.make.group(),
+  'GET /runners/all': () => holder.app.make.runner(),
+  'GET /projects': addProject,
+  'GET /projects/owned': addProject,
+  'GET /projects/search/:query': addProject,
+  'GET /groups/:id/projects': addProject,
+  async 'GET /projects/starred'(world) {
+    const id = await addProject(world);
+    await holder.app.rows('insert into stars (project_id, user_id) values ($1, $2)', [id, world.viewer.id]);
+  },
+  'GET /projects/:id/events': ({ project, viewer }) =>
+    holder.app.rows(`insert into events (project_id, author_id, action) values ($1, $2, 'created')`, [
+      project.id,
+      viewer.id,
+    ]),
+  'GET /projects/:id/users': ({ project }) => holder.app.make.member(project, 'guest'),
+  'GET /projects/:id/members': ({ project }) => holder.app.make.member(project, 'guest'),
+  'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
+  'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
+  async 'GET /groups/:id/members'({ groupId }) {
+    await holder.app.make.groupMember(groupId, await holder.app.make.user(), 'guest');
+  },
+};
+
+/** Without a repository, which no list looks at. */
+async function addProject({ groupId }: World): Promise<number> {
+  const [row] = await holder.app.rows<{ id: number }>(
+    `insert into projects (namespace_id, name, path, visibility_level, runners_token_digest, runners_token_sealed)
+     select $1::int, name, name, 20, decode(md5(name), 'hex'), ''
+     from (select 'project-of-' || $1::int || '-' || nextval('events_id_seq') as name) n returning id`,
+    [groupId],
+  );
+  return row?.id ?? 0;
+}
+
+/** Statements that the server sends while something is done. Nothing else may be at work. */
+async function countStatements(work: () => Promise<void>): Promise<number> {
+  let count = 0;
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function counted(this: pg.Client, ...given: unknown[]) {
+    count += 1;
+    return Reflect.apply(query, this, given);
+  } as typeof query;
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = query;
+  }
+  return count;
+}
+
+async function makeWorld(): Promise<World> {
+  const { make } = holder.app;
+  const viewer = await make.user({ isAdmin: true });
+  const groupId = await make.group();
+  await make.groupMember(groupId, viewer, 'owner');
+  return { viewer, groupId, project: await make.project({ namespaceId: groupId }) };
+}
+
+for (const [name, addRow] of Object.entries(rows)) {
+  test.serial(`${name} takes as many statements for a hundred rows as for one`, async (t) => {
+    const world = await makeWorld();
+    const served = everyEndpoint().find((one) => one.name === name);
+    const path = `${served?.prefix}${served?.endpoint.path}`
+      .replace('/projects/:id', `/projects/${world.project.id}`)
+      .replace('/groups/:id', `/groups/${world.groupId}`)
+      .replace(':query', `of-${world.groupId}`);
+    const read = async () => {
+      const shown = { length: 0 };
+      const statements = await countStatements(async () => {
+        const answer = await holder.app.call<unknown[]>('GET', path, {
+          as: world.viewer.token,
+          query: { per_page: '100' },
+        });
+        t.is(answer.status, 200);
+        shown.length = answer.body.length;
+      });
+      return { statements, shown: shown.length };
+    };
+    await addRow(world);
+    const few = await read();
+    for (let made = 1; made < 100; made += 1) await addRow(world);
+    const many = await read();
+    t.is(many.shown, 100);
+    t.true(few.shown > 0 && few.shown < 90, `${few.shown} rows at first`);
+    t.is(many.statements, few.statements);
+    t.true(few.statements > 0 && few.statements <= 5, `${few.statements} statements`);
+  });
+}
