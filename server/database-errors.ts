@@ -1,7 +1,7 @@
 import { ConnectionException, DriverException } from '@mikro-orm/core';
 import pg from 'pg';
 import { isDiskFull } from './disk-full.ts';
-import { type AppError, diskFull, invalid, unavailable } from './errors.ts';
+import { type AppError, diskFull, invalid, notFound, unavailable } from './errors.ts';
 
 /** Which attribute a violated unique constraint is about, and what is said of it. */
 const uniqueAttributes: Record<string, string[]> = {
@@ -28,6 +28,8 @@ export function translateDatabaseError(error: unknown): AppError | null {
   if (error instanceof DatabaseAway || error instanceof ConnectionException) return unavailable(error);
   const code = sqlState(error);
   if (code === '23505') return uniqueViolation(constraintOf(error));
+  // Whom or what the new row names was removed after the request had found it.
+  if (code === '23503') return notFound();
   if (code && passingClasses.has(code.slice(0, 2))) return unavailable(error);
   return error instanceof DriverException && !code ? unavailable(error) : null;
 }
