@@ -3,6 +3,8 @@ import { sql } from './sql.ts';
 
 /** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
 export interface TaskPayloads {
+  announce_build: { buildId: number; status: string; startedAt: string | null; finishedAt: string | null };
+  announce_push: { eventId: number };
   archive_trace: { buildId: number };
   deliver_hook: { deliveryId: number; attempt: number };
   end_lost_builds: Record<string, never>;

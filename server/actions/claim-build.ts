@@ -1,4 +1,5 @@
 import { type PayloadRow, payloadColumns, payloadTables } from '../queries/build-payload.ts';
+import { announceBuild } from '../queries/hook-tasks.ts';
 import { lockPipeline } from '../queries/pipeline-row.ts';
 import { type RunnerContact, type RunnerKey, runnerBy, runnerColumns } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
@@ -61,7 +62,8 @@ function statement(by: RunnerKey['by']): string {
     returning id
   )
   select row_to_json(r) as runner, exists (select from candidates) as is_contested,
-    pl.status = 'pending' and not exists (select from begun) as is_left_pending, ${payloadColumns}
+    pl.status = 'pending' and not exists (select from begun) as is_left_pending,
+    (select ${announceBuild('c')} from claimed c) as announced, ${payloadColumns}
   from asker r left join (${payloadTables('claimed')}) on true`;
 }
 

@@ -1,4 +1,5 @@
 import type { BuildStatus } from '../../shared/build-status.ts';
+import { announceBuild } from '../queries/hook-tasks.ts';
 import { lockPipeline } from '../queries/pipeline-row.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
@@ -42,7 +43,8 @@ export async function closeBuild(work: Work, end: BuildEnd): Promise<{ userId: n
     `update builds set status = $2, finished_at = now(), failure_reason = $4
      where id = $1 and status = any($3) returning user_id,
        coalesce((select j.definition->>'coverage' from pipeline_jobs j where j.id = job_id),
-         (select p.build_coverage_regex from projects p where p.id = project_id)) is not null as has_coverage`,
+         (select p.build_coverage_regex from projects p where p.id = project_id)) is not null as has_coverage,
+       ${announceBuild('builds')} as announced`,
     [end.buildId, end.status, end.from, end.failureReason ?? null],
   );
   if (!ended) return null;

@@ -1,3 +1,5 @@
+import { announceBuild } from '../queries/hook-tasks.ts';
+
 /**
  * Parts of a statement that put builds into the queue and wake waiting runners at the commit.
  *
@@ -7,6 +9,7 @@
 export function queueBuilds(source: string, channel: string): string {
   return `waiting as (
     select m.id, m.project_id, t.id as tag_set_id, t.tags, m.created_at,
+      'pending' as status, null::timestamptz as started_at, null::timestamptz as finished_at,
       p.builds_enabled and p.shared_runners_enabled and not p.pending_delete as shared
     from ${source} m join pipeline_jobs j on j.id = m.job_id join tag_sets t on t.tags = j.tags
       join projects p on p.id = m.project_id
@@ -15,5 +18,5 @@ export function queueBuilds(source: string, channel: string): string {
     select id, project_id, tag_set_id, shared, created_at from waiting
   )
   select id, pg_notify(${channel}, json_build_object('build', id, 'project', project_id, 'tags', tags,
-    'shared', shared)::text) from waiting order by id`;
+    'shared', shared)::text), ${announceBuild('waiting')} as announced from waiting order by id`;
 }

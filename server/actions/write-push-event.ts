@@ -5,6 +5,7 @@ import type { Commit } from '../git/commit.ts';
 import { GitError } from '../git/errors.ts';
 import { commitsBetween } from '../git/history.ts';
 import { zeroSha } from '../git/ref-name.ts';
+import { announcePushes } from '../queries/hook-tasks.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import type { PushRow } from './settle-push.ts';
@@ -19,14 +20,16 @@ interface MovedRef {
   trunk: string | null;
 }
 
-/** Writes the event of one ref that a push moved, once however often it is called. */
+/** Writes the event of one ref that a push moved, and lets hooks know of it, once however often it is called. */
 export async function writePushEvent(work: Work, moved: MovedRef): Promise<void> {
   const { push, change } = moved;
   const data = JSON.stringify(await pushData(work, moved));
   await sql(
     work.em,
-    `insert into events (project_id, author_id, action, push_id, ref, data) values ($1, $2, $3, $4, $5, $6)
-     on conflict on constraint events_push_id_ref_key do nothing`,
+    `with written as (
+       insert into events (project_id, author_id, action, push_id, ref, data) values ($1, $2, $3, $4, $5, $6)
+       on conflict on constraint events_push_id_ref_key do nothing returning id, project_id
+     ) ${announcePushes('written')}`,
     [push.project_id, push.user_id, actionOf(change), push.id, change.ref, data],
   );
 }

@@ -12,6 +12,8 @@ import { settlePush } from '../actions/settle-push.ts';
 import { sumProjectCounts } from '../actions/sum-project-counts.ts';
 import { sweepStagings } from '../actions/sweep-stagings.ts';
 import { translateDatabaseError } from '../database-errors.ts';
+import { announceBuild } from '../hooks/announce-build.ts';
+import { announcePush } from '../hooks/announce-push.ts';
 import { deliverHook } from '../hooks/deliver.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
@@ -21,6 +23,8 @@ import { QueueRunner } from './queue-runner.ts';
 
 /** Every background task. Tasks are repeated after a failure, so each is safe to repeat. */
 const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promise<void> } = {
+  announce_build: announceBuild,
+  announce_push: announcePush,
   async archive_trace(work, { buildId }) {
     if (await archiveTrace(work, buildId)) return;
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
@@ -47,7 +51,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
 };
 
 /** Tasks that wait for others may take long, so each kind has room of its own: so many at once in each server. */
-const slowTasks: Partial<Record<TaskName, number>> = { import_project: 2 };
+const slowTasks: Partial<Record<TaskName, number>> = { deliver_hook: 10, import_project: 2 };
 
 /** Periodic tasks: each round runs once, in one of the servers. */
 const crontab = [
@@ -84,7 +88,7 @@ export async function startWorker(services: Services, url: string): Promise<Work
   const pool = new pg.Pool({
     connectionString: url,
     // Each lane listens on one of its own, and takes others for moments.
-    max: 6,
+    max: 8,
     connectionTimeoutMillis: 10_000,
     application_name: 'hearth worker',
   });

@@ -70,7 +70,7 @@ export const folderRules: Record<string, FolderRule> = {
     types: services,
   },
   'server/hooks': {
-    may: [...ground, 'server/entities', 'server/outgoing.ts', 'server/present'],
+    may: [...ground, 'server/entities', 'server/git', 'server/outgoing.ts', 'server/present'],
     types: services,
   },
   'server/mail': { may: [...ground, 'server/entities'], types: services },

@@ -1,0 +1,153 @@
+import { readRefName } from '../../shared/ref-kind.ts';
+import { storable } from '../../shared/storable-text.ts';
+import { type ChangedPaths, changedPaths } from '../git/changed-paths.ts';
+import { GitError, ObjectTooLargeError } from '../git/errors.ts';
+import { zeroSha } from '../git/ref-name.ts';
+import { presentUserSummary } from '../present/user.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import { summaryJson, type UserSummaryRow } from '../queries/user-summary.ts';
+import type { Work } from '../services.ts';
+import { inTransaction, sqlOne } from '../sql.ts';
+import { findHookProject, type HookProject, projectBlock, repositoryBlock } from './blocks.ts';
+import { enqueue, systemEvent } from './enqueue.ts';
+
+/** Characters of a commit's message; longer ones belong to no human. */
+const messageLimit = 32_768;
+const tagLimit = 1024 * 1024;
+
+interface EventCommit {
+  id: string;
+  message: string;
+  timestamp: string;
+  author: { name: string; email: string };
+}
+
+interface PushedRow {
+  project_id: number;
+  author: UserSummaryRow | null;
+  data: { before: string; after: string; ref: string; commits: EventCommit[]; total_commits_count: number };
+}
+
+/** Writes the messages of one ref that a push moved, for the hooks of the project and of the system. */
+export async function announcePush(work: Work, { eventId }: { eventId: number }): Promise<void> {
+  const row = await sqlOne<PushedRow>(work.em, find, [eventId]);
+  const project = row && (await findHookProject(work, row.project_id));
+  if (!row || !project) return;
+  const isTag = readRefName(row.data.ref)?.isTag === true;
+  const flag = isTag ? 'tag_push_events' : 'push_events';
+  const body = await pushBody(work, { row, project, isTag });
+  await inTransaction(work, async (inner) => {
+    const event = isTag ? 'Tag Push Hook' : 'Push Hook';
+    await enqueue(inner, { projectId: project.id, flag, event, body });
+    const bare = { ...body, commits: [], total_commits_count: 0 };
+    await enqueue(inner, { projectId: null, flag, event: systemEvent, body: bare });
+  });
+}
+
+const find = `select e.project_id, ${summaryJson} as author, e.data
+  from events e left join users u on u.id = e.author_id where e.id = $1`;
+
+interface Pushed {
+  row: PushedRow;
+  project: HookProject;
+  isTag: boolean;
+}
+
+async function pushBody(work: Work, pushed: Pushed): Promise<Record<string, unknown>> {
+  const { row, project, isTag } = pushed;
+  const { before, after, ref } = row.data;
+  const { author } = row;
+  const kind = isTag ? 'tag_push' : 'push';
+  const shown = isTag ? await tagParts(work, pushed) : await branchParts(work, pushed);
+  return {
+    object_kind: kind,
+    event_name: kind,
+    before,
+    after,
+    ref,
+    checkout_sha: shown.checkoutSha,
+    message: shown.message,
+    user_id: author?.id ?? null,
+    user_name: author?.name ?? null,
+    user_email: author?.email ?? null,
+    user_avatar: author && presentUserSummary(author, work.origin).avatar_url,
+    project_id: project.id,
+    project: projectBlock(work, project),
+    commits: shown.commits,
+    total_commits_count: shown.total,
+    repository: repositoryBlock(work, project),
+  };
+}
+
+interface PushParts {
+  checkoutSha: string | null;
+  /** Of an annotated tag. */
+  message: string | null;
+  commits: unknown[];
+  total: number;
+}
+
+async function branchParts(work: Work, { row, project }: Pushed): Promise<PushParts> {
+  const { after, commits, total_commits_count } = row.data;
+  return {
+    checkoutSha: after === zeroSha ? null : after,
+    message: null,
+    commits: await presentCommits(work, project, commits),
+    total: total_commits_count,
+  };
+}
+
+async function tagParts(work: Work, { row, project }: Pushed): Promise<PushParts> {
+  const { after } = row.data;
+  const dir = repositoryOf(work, project);
+  const gone = { checkoutSha: null, message: null, commits: [], total: 0 };
+  if (after === zeroSha) return gone;
+  const message = await tagMessage(work, dir, after);
+  const commit = await work.objects.readCommit(dir, after).catch(tooLargeIsNothing);
+  if (!commit) return { ...gone, message };
+  const { sha, committedDate: timestamp, authorName: name, authorEmail: email } = commit;
+  const shown = { id: sha, message: commit.message, timestamp, author: { name, email } };
+  return { checkoutSha: sha, message, commits: await presentCommits(work, project, [shown]), total: 1 };
+}
+
+/** What an annotated tag says, without its signature; null for a tag that is none. */
+async function tagMessage(work: Work, dir: string, sha: string): Promise<string | null> {
+  const object = await work.objects.readObject(dir, sha, tagLimit).catch(tooLargeIsNothing);
+  if (object?.type !== 'tag') return null;
+  const text = object.data.toString('utf8');
+  const start = text.indexOf('\n\n');
+  const message = start === -1 ? '' : text.slice(start + 2);
+  return storable(message.split(/^-----BEGIN [A-Z]+ (?:SIGNATURE|MESSAGE)-----$/m, 1)[0]?.trimEnd() ?? '');
+}
+
+function tooLargeIsNothing(error: unknown): null {
+  if (error instanceof ObjectTooLargeError) return null;
+  throw error;
+}
+
+async function presentCommits(work: Work, project: HookProject, commits: EventCommit[]): Promise<unknown[]> {
+  const paths = await pathsOf(
+    work,
+    project,
+    commits.map((commit) => commit.id),
+  );
+  return commits.map(({ id, message, timestamp, author }) => ({
+    id,
+    message: storable(message.slice(0, messageLimit)),
+    timestamp,
+    url: `${work.origin}/${project.full_path}/commit/${id}`,
+    author: { name: storable(author.name), email: storable(author.email) },
+    ...(paths.get(id) ?? { added: [], modified: [], removed: [] }),
+  }));
+}
+
+/** Nothing, where there are too many to tell. */
+async function pathsOf(work: Work, project: HookProject, shas: string[]): Promise<Map<string, ChangedPaths>> {
+  try {
+    return await changedPaths(repositoryOf(work, project), shas);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    work.log.warn({ err: error, project: project.id }, 'changed paths of a push not listed');
+    return new Map();
+  }
+}
