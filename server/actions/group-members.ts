@@ -3,9 +3,9 @@ import { conflict, forbidden, notFound } from '../errors.ts';
 import { announceGroupMember } from '../hooks/announce.ts';
 import { mailMember } from '../mail/queue-mail.ts';
 import { findGroupMember, type MemberRow } from '../queries/members.ts';
-import { userById } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { holdUser } from './hold-user.ts';
 import { lockGroup } from './lock-group.ts';
 
 export interface MemberChange {
@@ -20,7 +20,7 @@ export interface MemberChange {
 export async function addGroupMember(work: Work, change: MemberChange): Promise<MemberRow> {
   const { groupId, userId, accessLevel, by } = change;
   await lockGroup(work, groupId, 'members');
-  if (!(await userById(work.em, userId))) throw notFound('User');
+  await holdUser(work, userId);
   const added = await sqlOne(
     work.em,
     `insert into group_members (group_id, user_id, access_level) values ($1, $2, $3)

@@ -2,9 +2,9 @@ import { forbidden, notFound } from '../errors.ts';
 import { announceTeam } from '../hooks/announce.ts';
 import { mailMember } from '../mail/queue-mail.ts';
 import { findProjectMember, type MemberRow } from '../queries/members.ts';
-import { userById } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { holdUser } from './hold-user.ts';
 import { recordEvent } from './record-event.ts';
 
 export interface TeamChange {
@@ -22,7 +22,7 @@ export interface TeamChange {
  */
 export async function addProjectMember(work: Work, change: TeamChange): Promise<MemberRow> {
   const { projectId, userId, accessLevel, by } = change;
-  if (!(await userById(work.em, userId))) throw notFound('User');
+  await holdUser(work, userId);
   const added = await sqlOne(
     work.em,
     `insert into project_members (project_id, user_id, access_level) values ($1, $2, $3)

@@ -191,6 +191,24 @@ test('of several who add the same user to a group, one does', async (t) => {
   }
 });
 
+test('a user who is removed while he is added is no member, and whoever adds him is told', async (t) => {
+  const { make, rows } = holder.app;
+  for (let round = 0; round < 4; round += 1) {
+    const { owner, path } = await ownedGroup();
+    const project = await make.project();
+    const user = await make.user();
+    const given = { user_id: user.id, access_level: 10 };
+    const [toGroup, toProject, removed] = await Promise.all([
+      call('POST', path, owner.token, given),
+      call('POST', `/projects/${project.id}/members`, project.owner.token, given),
+      call('DELETE', `/users/${user.id}`, rootToken),
+    ]);
+    t.is(removed.status, 200);
+    for (const added of [toGroup, toProject]) t.true([201, 404].includes(added.status), String(added.status));
+    t.deepEqual(await rows('select 1 from users where id = $1', [user.id]), []);
+  }
+});
+
 test('members of a project are listed, searched by user name, and shown one by one', async (t) => {
   const { make } = holder.app;
   const project = await make.project({ visibility: 'public' });
