@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MailAddress, SmtpServer } from './mail/mailer.ts';
 
 /** Where a server listens. Port 0 takes a free one. */
 export interface ListenAddress {
@@ -89,6 +90,37 @@ function parseS3(url: URL): BlobStore | null {
           },
   };
 }
+
+export const smtpServer = parsed(
+  'expected smtp://HOST:PORT or smtps://HOST:PORT (optional: USER:PASSWORD@ before the host)',
+  (text) => (URL.canParse(text) ? parseSmtp(new URL(text)) : null),
+);
+
+function parseSmtp(url: URL): SmtpServer | null {
+  if (!/^smtps?:$/.test(url.protocol) || url.hostname === '') return null;
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return null;
+  if ((url.username === '') !== (url.password === '')) return null;
+  const secure = url.protocol === 'smtps:';
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    login:
+      url.username === ''
+        ? null
+        : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) },
+  };
+}
+
+export const mailAddress = parsed(
+  'expected an address, such as Hearth <hearth@example.com>',
+  (text): MailAddress | null => {
+    const match = /^(?:([^<>@\p{Cc}]*)<([^<>]+)>|([^<>]+))$/u.exec(text.trim());
+    const address = match?.[2] ?? match?.[3] ?? '';
+    if (!/^[^\s@,;:"()]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(address)) return null;
+    return { name: match?.[1]?.trim().replace(/^"(.*)"$/, '$1') || 'Hearth', address };
+  },
+);
 
 export const onOrOff = parsed('expected 1 or 0', (text) => (/^[01]$/.test(text) ? text === '1' : null));
 

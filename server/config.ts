@@ -4,8 +4,10 @@ import {
   blobStore,
   databaseUrl,
   listenAddress,
+  mailAddress,
   oneOf,
   onOrOff,
+  smtpServer,
   textLike,
   webAddress,
 } from './config-parsers.ts';
@@ -116,11 +118,22 @@ const schema = z.object({
     ),
   HEARTH_BLOBS: blobStore.prefault('file:').meta(
     notes({
-      description: 'Store of artifacts and traces: `file:`. This version has no other',
+      description: 'Store of artifacts, traces and uploads: `file:`. This version has no other',
       shownDefault: '`file:` (in the data directory)',
       isSecret: true,
     }),
   ),
+  HEARTH_SMTP_URL: smtpServer.optional().meta(
+    notes({
+      description:
+        'Mail server that messages are handed to: `smtp://USER:PASSWORD@HOST:PORT`, `smtps:` for TLS from the start. A password is sent over TLS only, but to this machine',
+      shownDefault: 'none: no mail is sent',
+      isSecret: true,
+    }),
+  ),
+  HEARTH_MAIL_FROM: mailAddress
+    .optional()
+    .meta(notes({ description: 'Sender of messages', shownDefault: '`hearth@` the host of the base URL' })),
   HEARTH_SECRET_KEY: textLike(/^[0-9a-f]{64}$/i, 'expected 64 hexadecimal digits')
     .optional()
     .meta(
@@ -221,6 +234,8 @@ function toConfig(values: z.output<typeof schema>) {
     createStatus: values.HEARTH_CREATE_STATUS,
     signInsPerMinute: values.HEARTH_SIGN_INS_PER_MINUTE,
     blobs: values.HEARTH_BLOBS,
+    smtp: values.HEARTH_SMTP_URL ?? null,
+    mailFrom: values.HEARTH_MAIL_FROM ?? null,
     secretKey: values.HEARTH_SECRET_KEY ?? null,
     logLevel: values.HEARTH_LOG_LEVEL ?? null,
   };

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { MailTask } from './mail/news.ts';
 import { sql } from './sql.ts';
 
 /** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
@@ -15,6 +16,7 @@ export interface TaskPayloads {
   purge_project: { projectId: number };
   forget_over: Record<string, never>;
   remove_blob: { key: string };
+  send_mail: MailTask;
   settle_push: { pushId: number };
   sum_project_counts: Record<string, never>;
   sweep_stagings: Record<string, never>;
@@ -44,6 +46,16 @@ export class Queue {
       `select 1 from graphile_worker.add_job($1, $2::json, run_at := now() + make_interval(secs => $3),
          job_key := $4, queue_name := $5, max_attempts := 25)`,
       [name, JSON.stringify(payload), delaySeconds, key ?? null, queueName ?? null],
+    );
+  }
+
+  /** Adds tasks of one kind in one statement, however many. */
+  async addEach<N extends TaskName>(em: EntityManager, name: N, payloads: TaskPayloads[N][]): Promise<void> {
+    await sql(
+      em,
+      `select graphile_worker.add_job($1, payload, max_attempts := 25)
+       from json_array_elements($2::json) as payloads(payload)`,
+      [name, JSON.stringify(payloads)],
     );
   }
 

@@ -12,6 +12,7 @@ import { readOrCreateSecret } from './data-dir.ts';
 import { CatFile } from './git/cat-file.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { startWorker } from './jobs/worker.ts';
+import type { MailAddress, Mailer } from './mail/mailer.ts';
 import { migrate } from './migrate.ts';
 import { openOrm } from './orm.ts';
 import { Queue } from './queue.ts';
@@ -107,6 +108,7 @@ async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Se
     storage: new LocalStorage(blobsDir),
     secrets: new Secrets(Buffer.from(key, 'hex')),
     queue: new Queue(),
+    mail: await openMailer(config),
     traceAppender: new TraceAppender(parts.orm.em.fork()),
     repositoriesDir,
     writtenDirs,
@@ -116,6 +118,20 @@ async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Se
     createStatus: config.createStatus,
     signInsPerMinute: config.signInsPerMinute,
   };
+}
+
+/** Most instances send no mail, and need not read what sends it. */
+async function openMailer({ smtp, mailFrom, baseUrl }: Config): Promise<Mailer | null> {
+  if (!smtp) return null;
+  const { Mailer } = await import('./mail/mailer.ts');
+  return new Mailer({ server: smtp, from: mailFrom ?? defaultSender(baseUrl) });
+}
+
+function defaultSender(baseUrl: string | null): MailAddress {
+  const host = baseUrl === null ? '' : new URL(baseUrl).hostname;
+  // An address of the network is no domain for mail.
+  const domain = /^(?=.*[a-z])[a-z0-9.-]+$/.test(host) ? host : 'localhost';
+  return { name: 'Hearth', address: `hearth@${domain}` };
 }
 
 async function listen(server: Server, { host, port }: { host: string; port: number }) {

@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { TraceAppender } from './actions/trace-appender.ts';
 import type { CatFile } from './git/cat-file.ts';
+import type { Mailer } from './mail/mailer.ts';
 import type { Queue } from './queue.ts';
 import type { Secrets } from './secrets.ts';
 import type { BlobStorage } from './storage/storage.ts';
@@ -17,6 +18,8 @@ export interface Services {
   queue: Queue;
   wakeups: BuildWakeups;
   traceAppender: TraceAppender;
+  /** Sends messages; null where no mail server is set. */
+  mail: Mailer | null;
   log: Logger;
   /** Folder of the bare repositories. */
   repositoriesDir: string;

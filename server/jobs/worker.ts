@@ -15,6 +15,7 @@ import { translateDatabaseError } from '../database-errors.ts';
 import { announceBuild } from '../hooks/announce-build.ts';
 import { announcePush } from '../hooks/announce-push.ts';
 import { deliverHook } from '../hooks/deliver.ts';
+import { sendMail } from '../mail/send-mail.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
 import { forgetOver } from '../oauth/web-sessions.ts';
@@ -41,6 +42,7 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
     await work.storage.remove(key);
   forget_over: forgetOver,
   },
+  send_mail: sendMail,
   async settle_push(work, { pushId }) {
     if (await settlePush(work, pushId, { isOver: false })) return;
     const later = { delaySeconds: 60, key: `settle_push:${pushId}` };

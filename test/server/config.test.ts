@@ -30,6 +30,8 @@ test('every setting has a default', (t) => {
     createStatus: 'documented',
     signInsPerMinute: 10,
     blobs: { kind: 'file' },
+    smtp: null,
+    mailFrom: null,
     secretKey: null,
     logLevel: null,
   });
@@ -68,6 +70,19 @@ test('an S3 store is read with credentials, prefix and endpoint', (t) => {
   });
 });
 
+test('a mail server and a sender are read into their parts', (t) => {
+  const plain = configOf({ HEARTH_SMTP_URL: 'smtp://mail.example.com', HEARTH_MAIL_FROM: 'ci@example.com' });
+  t.deepEqual(plain.smtp, { host: 'mail.example.com', port: 587, secure: false, login: null });
+  t.deepEqual(plain.mailFrom, { name: 'Hearth', address: 'ci@example.com' });
+  const full = configOf({
+    HEARTH_SMTP_URL: 'smtps://me%40x:p%3Aw@[::1]:2525/',
+    HEARTH_MAIL_FROM: '"The Forge" <ci@example.com>',
+  });
+  t.deepEqual(full.smtp, { host: '::1', port: 2525, secure: true, login: { user: 'me@x', password: 'p:w' } });
+  t.deepEqual(full.mailFrom, { name: 'The Forge', address: 'ci@example.com' });
+  t.is(configOf({ HEARTH_SMTP_URL: 'smtps://mail' }).smtp?.port, 465);
+});
+
 test('an empty variable counts as unset, except that an empty SSH address turns SSH off', (t) => {
   const config = configOf({ HEARTH_LISTEN: '', HEARTH_DEMO: '', HEARTH_SSH_LISTEN: '' });
   t.is(config.listen.port, 3000);
@@ -93,6 +108,8 @@ for (const [name, value] of Object.entries({
   HEARTH_BUNDLED_RUNNER: 'true',
   HEARTH_CREATE_STATUS: '200',
   HEARTH_BLOBS: 's3://bucket?endpiont=http://x',
+  HEARTH_SMTP_URL: 'smtp://user@host',
+  HEARTH_MAIL_FROM: 'two@example.com, three@example.com',
   HEARTH_SECRET_KEY: 'ab'.repeat(31),
   HEARTH_LOG_LEVEL: 'loud',
 })) {
@@ -105,7 +122,7 @@ for (const [name, value] of Object.entries({
 }
 
 test('a fault does not repeat a secret', (t) => {
-  for (const name of ['HEARTH_ROOT_PASSWORD', 'HEARTH_ROOT_TOKEN', 'HEARTH_SECRET_KEY', 'DATABASE_URL']) {
+  for (const name of ['HEARTH_ROOT_PASSWORD', 'HEARTH_ROOT_TOKEN', 'HEARTH_SECRET_KEY', 'DATABASE_URL', 'HEARTH_SMTP_URL']) {
     t.notRegex(faultsOf({ [name]: 'hush' })[0] ?? 'hush', /hush/);
   }
 });
@@ -142,7 +159,7 @@ test('a value is read from the file that NAME_FILE names', async (t) => {
 
 test('the table has a row with default and meaning for every setting', (t) => {
   const rows = settingsTable().split('\n').slice(2);
-  t.is(rows.length, 15);
+  t.is(rows.length, 17);
   for (const row of rows) t.regex(row, /^\| `\w+` \| \S.* \| \S.* \|$/);
   t.regex(settingsTable(), /\| `HEARTH_DATA_DIR` \| `\.\/data` \| /);
 });

@@ -150,6 +150,7 @@ async function testServices(
     storage: new LocalStorage(join(folder, 'blobs')),
     secrets: new Secrets(Buffer.alloc(32, 7)),
     queue: new Queue(),
+    mail: null,
     traceAppender: new TraceAppender(orm.em.fork()),
     repositoriesDir: join(folder, 'repositories'),
     writtenDirs: [folder],

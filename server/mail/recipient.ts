@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql, sqlOne } from '../sql.ts';
+
+export interface Recipient {
+  id: number;
+  name: string;
+  /** The one he chose for mail, while it is his; else the primary one. */
+  address: string;
+}
+
+/** How much mail somebody wants; 3 in a column of a membership stands for the level of the user. */
+export const notificationLevels = { disabled: 0, participating: 1, watch: 2, global: 3, mention: 4 } as const;
+
+/** What he wants of `place`, from the tables `u`, and `pm` and `gm` where they are joined. */
+const levelIn = {
+  anywhere: 'u.notification_level',
+  project: `coalesce(nullif(pm.notification_level, 3), nullif(gm.notification_level, 3), u.notification_level)`,
+  group: 'coalesce(nullif(gm.notification_level, 3), u.notification_level)',
+};
+
+const columns = `u.id, u.name, case when lower(u.notification_email) <> lower(u.email) and exists (
+    select from emails e where e.user_id = u.id and lower(e.email) = lower(u.notification_email))
+  then u.notification_email else u.email end as address`;
+
+const always = `select ${columns} from users u where u.id = $1 and u.state = 'active'`;
+
+const inProject = `select ${columns} from users u
+  join projects p on p.id = $2 and not p.pending_delete
+  left join project_members pm on pm.project_id = p.id and pm.user_id = u.id
+  left join group_members gm on gm.group_id = p.namespace_id and gm.user_id = u.id
+  where u.id = $1 and u.state = 'active' and ${levelIn.project} <> 0`;
+
+const inGroup = `select ${columns} from users u
+  left join group_members gm on gm.group_id = $2 and gm.user_id = u.id
+  where u.id = $1 and u.state = 'active' and ${levelIn.group} <> 0`;
+
+/** For what concerns the safety of an account: whatever level he has. Null for users who are blocked or gone. */
+export async function accountHolder(em: EntityManager, userId: number): Promise<Recipient | null> {
+  return sqlOne<Recipient>(em, always, [userId]);
+}
+
+/** Null for users who are blocked, gone, or want no mail of that project or group. */
+export async function recipientIn(
+  em: EntityManager,
+  place: { in: 'project' | 'group'; id: number },
+  userId: number,
+): Promise<Recipient | null> {
+  return sqlOne<Recipient>(em, place.in === 'project' ? inProject : inGroup, [userId, place.id]);
+}
+
+const members = `select u.id from users u
+  join projects p on p.id = $1
+  join namespaces n on n.id = p.namespace_id
+  left join project_members pm on pm.project_id = p.id and pm.user_id = u.id
+  left join group_members gm on gm.group_id = n.id and gm.user_id = u.id
+  where u.id in (select user_id from project_members where project_id = $1
+      union select g.user_id from group_members g join projects q on q.namespace_id = g.group_id where q.id = $1
+      union select o.owner_id from namespaces o join projects q on q.namespace_id = o.id where q.id = $1)
+    and u.state = 'active' and ${levelIn.project} <> 0
+  order by u.id`;
+
+/** Ids of a project's members, its group's and its owner, but those who want no mail of it. */
+export async function mailedMembers(em: EntityManager, projectId: number): Promise<number[]> {
+  const rows = await sql<{ id: number }>(em, members, [projectId]);
+  return rows.map(({ id }) => id);
+}
