@@ -64,8 +64,8 @@ export async function updateHook(work: Work, id: number, given: HookAttributes):
   const changes = flags.map((flag, index) => `${flag} = coalesce($${index + 6}::boolean, ${flag})`);
   return sqlOne<HookRow>(
     work.em,
-    `update hooks set url = $2, updated_at = now(), ${changes.join(', ')},
-       credentials_sealed = case when $3::bytea is null and url = $2 then credentials_sealed else $3 end,
+    `update hooks set url = $2::text, updated_at = now(), ${changes.join(', ')},
+       credentials_sealed = case when $3::bytea is null and url = $2::text then credentials_sealed else $3 end,
        token_sealed = case when $5 then $4 else token_sealed end
      where id = $1 returning ${hookColumns}`,
     [
