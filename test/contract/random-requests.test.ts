@@ -58,7 +58,7 @@ for (const [fault, run] of Object.entries(faulty)) {
     });
     const url = await serve(t, broken);
     const served = { name: 'POST /broken', prefix: '', endpoint: broken };
-    const check = { url, world, requests: 1000, seed, patienceMs: 3000 };
+    const check = { url, world, requests: 1000, seed, patienceMs: 500 };
     const error = await t.throwsAsync(checkEndpoint(served, check));
     t.regex(error?.message ?? '', /POST \/broken\S* of .*: (?:500|no answer|201 tells a private token)/);
   });
