@@ -11,10 +11,10 @@ export interface TaskPayloads {
   end_lost_builds: Record<string, never>;
   expire_artifacts: Record<string, never>;
   import_project: { projectId: number };
+  forget_over: Record<string, never>;
   measure_coverage: { buildId: number };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
-  forget_over: Record<string, never>;
   remove_blob: { key: string };
   send_mail: MailTask;
   settle_push: { pushId: number };

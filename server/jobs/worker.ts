@@ -16,9 +16,9 @@ import { announceBuild } from '../hooks/announce-build.ts';
 import { announcePush } from '../hooks/announce-push.ts';
 import { deliverHook } from '../hooks/deliver.ts';
 import { sendMail } from '../mail/send-mail.ts';
+import { forgetOver } from '../oauth/web-sessions.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
-import { forgetOver } from '../oauth/web-sessions.ts';
 import { Attendance } from './attendance.ts';
 import { QueueRunner } from './queue-runner.ts';
 
@@ -35,12 +35,12 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
   end_lost_builds: endLostBuilds,
   expire_artifacts: expireArtifacts,
   import_project: (work, { projectId }) => importProject(work, projectId),
+  forget_over: forgetOver,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
   purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
   purge_project: (work, { projectId }) => purgeProject(work, projectId),
   async remove_blob(work, { key }) {
     await work.storage.remove(key);
-  forget_over: forgetOver,
   },
   send_mail: sendMail,
   async settle_push(work, { pushId }) {
@@ -53,19 +53,19 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
 };
 
 /** Tasks that wait for others may take long, so each kind has room of its own: so many at once in each server. */
-const slowTasks: Partial<Record<TaskName, number>> = { deliver_hook: 10, import_project: 2 };
+const slowTasks: Partial<Record<TaskName, number>> = { deliver_hook: 10, import_project: 2, send_mail: 2 };
 
 /** Periodic tasks: each round runs once, in one of the servers. */
 const crontab = [
   '* * * * * end_lost_builds',
   '*/10 * * * * expire_artifacts',
+  '7 * * * * forget_over',
   '*/10 * * * * sum_project_counts',
   '23 * * * * sweep_stagings',
 ].join('\n');
 
 /** The names of all tasks with the functions that carry them out. */
 export function taskList(services: Services): TaskList {
-  '7 * * * * forget_over',
   const entries = Object.entries(tasks).map(([name, task]) => {
     const carryOut = async (payload: unknown) => {
       const work: Work = { ...services, em: services.orm.em.fork() as Work['em'], origin: services.baseUrl };

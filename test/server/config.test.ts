@@ -122,7 +122,13 @@ for (const [name, value] of Object.entries({
 }
 
 test('a fault does not repeat a secret', (t) => {
-  for (const name of ['HEARTH_ROOT_PASSWORD', 'HEARTH_ROOT_TOKEN', 'HEARTH_SECRET_KEY', 'DATABASE_URL', 'HEARTH_SMTP_URL']) {
+  for (const name of [
+    'HEARTH_ROOT_PASSWORD',
+    'HEARTH_ROOT_TOKEN',
+    'HEARTH_SECRET_KEY',
+    'DATABASE_URL',
+    'HEARTH_SMTP_URL',
+  ]) {
     t.notRegex(faultsOf({ [name]: 'hush' })[0] ?? 'hush', /hush/);
   }
 });
