@@ -38,6 +38,11 @@ const makers: Record<string, Maker> = {
     const text = 'insert into emails (user_id, email) values ($1, $2) returning id';
     return (await app.rows<{ id: number }>(text, [world.user.id, email]))[0]?.id ?? 0;
   },
+  'applications/:id': async ({ app, world }) => {
+    const form = { name: 'A program', redirect_uri: 'https://example.com/' };
+    const path = '/api/v3/user/applications';
+    return (await app.call<{ id: number }>('POST', path, { as: world.user.token, form })).body.id;
+  },
   'commits/:sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,

@@ -221,6 +221,12 @@ export const ledger = {
 
 /** Served although the interface does not list it, because clients that exist need it. */
 export const beyond: Record<string, Entry> = {
+  'GET /applications': done,
+  'POST /applications': done,
+  'DELETE /applications/:id': done,
+  'GET /user/applications': done,
+  'POST /user/applications': done,
+  'DELETE /user/applications/:id': done,
   'GET /keys/:id': done,
   'GET /projects/:id/keys': done,
   'GET /projects/:id/keys/:key_id': done,
@@ -266,6 +272,12 @@ export const beyond: Record<string, Entry> = {
   'GET /projects/:id/users': done,
   'POST /projects/:id/archive': done,
   'POST /projects/:id/unarchive': done,
+  'GET /notification_settings': done,
+  'PUT /notification_settings': done,
+  'GET /projects/:id/notification_settings': done,
+  'PUT /projects/:id/notification_settings': done,
+  'GET /groups/:id/notification_settings': done,
+  'PUT /groups/:id/notification_settings': done,
   'POST /projects/:id/uploads': done,
   'GET /projects/:id/members': done,
   'GET /projects/:id/members/:user_id': done,

@@ -28,6 +28,11 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     await identifyRoot();
     return [await body('POST', '/api/v3/session', { form: { login: 'root', password: 'root-password' } })];
   },
+  'POST /applications': async () => [await makeProgram()],
+  async 'GET /applications'() {
+    await makeProgram();
+    return [await body('GET', '/api/v3/applications', { as: rootToken })];
+  },
   async 'GET /users'() {
     await identifyRoot();
     return asBoth('/api/v3/users?username=root');
@@ -178,6 +183,13 @@ job:
     const form = { message: 'Hello', color: '#000', font: '#fff' };
     return [await body('POST', '/api/v3/broadcast_messages', { as: rootToken, form })];
   },
+  'GET /notification_settings': async () => [
+    await body('GET', '/api/v3/notification_settings', { as: rootToken }),
+  ],
+  async 'GET /projects/:id/notification_settings'() {
+    const { id } = await holder.app.make.project();
+    return [await body('GET', `/api/v3/projects/${id}/notification_settings`, { as: rootToken })];
+  },
   async 'POST /projects/:id/uploads'() {
     const { id } = await holder.app.make.project();
     const sent = formOf({ name: 'file', filename: 'a.png', content: 'x' });
@@ -223,6 +235,12 @@ test('each shape with keys has a sample above', (t) => {
     [],
   );
 });
+
+/** Of a user, unlike those of the whole instance. */
+function makeProgram(): Promise<unknown> {
+  const form = { name: 'A program', redirect_uri: 'https://example.com/' };
+  return body('POST', '/api/v3/user/applications', { as: rootToken, form });
+}
 
 /** A hook whose messages go nowhere. */
 function makeHook(path: string): Promise<{ id: number }> {
