@@ -35,7 +35,7 @@ export function clientTest(title: string, run: (t: ExecutionContext, place: Plac
   for (const createStatus of createStatuses) {
     const name = `${title}, creations answered as ${createStatus}`;
     if (!isInstalled) test.skip(name, (t) => t.pass());
-    else test(name, async (t) => run(t, await placeOf(createStatus)));
+    else test.serial(name, async (t) => run(t, await placeOf(createStatus)));
   }
 }
 

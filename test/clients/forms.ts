@@ -23,7 +23,7 @@ interface Client {
 }
 
 interface Package {
-  createPromise(options: { api: string; privateToken: string }): Client;
+  createPromise(options: { api: string; privateToken: string; requestTimeout: number }): Client;
 }
 
 const library = loadClient<Package>('node-gitlab');
@@ -120,7 +120,8 @@ clientTest('node-gitlab: hooks of the system', async (t, place) => {
 
 function client({ api, token }: Place): Client {
   if (!library) throw new Error('not installed');
-  return library.createPromise({ api, privateToken: token });
+  // Its own patience is 5 s, which a machine that does much else at a time may need.
+  return library.createPromise({ api, privateToken: token, requestTimeout: 60_000 });
 }
 
 async function one(sent: Promise<unknown>): Promise<Handed> {
