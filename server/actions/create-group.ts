@@ -4,9 +4,10 @@ import { Namespace } from '../entities/namespace.ts';
 import { Settings } from '../entities/settings.ts';
 import { User } from '../entities/user.ts';
 import { announceGroup, announceGroupMember } from '../hooks/announce.ts';
+import { requireOpenLevel } from '../policy/visibility.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
-import { requireGroupVisibility, requireGroupWords } from './group-rules.ts';
+import { requireGroupWords } from './group-rules.ts';
 
 export interface NewGroup {
   name: string;
@@ -27,7 +28,7 @@ export async function createGroup(work: Work, viewer: Viewer, request: NewGroup)
   await requireGroupWords(work, { id: 0, name, path, description });
   const settings = await em.findOneOrFail(Settings, { id: 1 });
   if (request.visibilityLevel !== undefined) {
-    requireGroupVisibility(request.visibilityLevel, { viewer, settings });
+    requireOpenLevel(request.visibilityLevel, { viewer, settings });
   }
   const visibilityLevel = request.visibilityLevel ?? settings.defaultGroupVisibility;
   const group = em.create(Namespace, { kind: 'group', name, path, description, visibilityLevel });

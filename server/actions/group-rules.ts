@@ -1,10 +1,8 @@
-import type { Settings } from '../entities/settings.ts';
+import { visibilityWord } from '../../shared/access-level.ts';
 import { invalid } from '../errors.ts';
 import { groupFaults } from '../policy/group-names.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
-
-const levelNames: Record<number, string> = { 0: 'private', 10: 'internal', 20: 'public' };
 
 interface GroupWords {
   /** Of the group itself, which is in nobody's way; 0 for a new one. */
@@ -30,17 +28,6 @@ export async function requireGroupWords({ em }: Pick<Work, 'em'>, words: GroupWo
   throw invalid(Object.fromEntries(found.map((key) => [key, ['has already been taken']])));
 }
 
-/** @throws AppError 400 for a level that there is not, or that the administrator has restricted. */
-export function requireGroupVisibility(
-  level: number,
-  { viewer, settings }: { viewer: { is_admin: boolean }; settings: Settings },
-): void {
-  const name = levelNames[level];
-  if (name === undefined) throw invalid({ visibility_level: ['is not included in the list'] });
-  if (viewer.is_admin || !settings.restrictedVisibilityLevels.includes(level)) return;
-  throw invalid({ visibility_level: [`${name} has been restricted by your GitLab administrator`] });
-}
-
 /** @throws AppError 400 when the group has a project that more people see. The caller has locked the group. */
 export async function requireNoneHigher(
   { em }: Pick<Work, 'em'>,
@@ -53,6 +40,6 @@ export async function requireNoneHigher(
     [groupId, level],
   );
   if (!higher) return;
-  const text = `${levelNames[level]} is not allowed since there are projects with higher visibility.`;
+  const text = `${visibilityWord(level)} is not allowed since there are projects with higher visibility.`;
   throw invalid({ visibility_level: [text] });
 }

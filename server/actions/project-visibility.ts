@@ -1,7 +1,8 @@
-import { visibilityLevels } from '../../shared/access-level.ts';
+import { visibilityLevels, visibilityWord } from '../../shared/access-level.ts';
 import type { Namespace } from '../entities/namespace.ts';
 import type { Settings } from '../entities/settings.ts';
 import { invalid } from '../errors.ts';
+import { requireOpenLevel } from '../policy/visibility.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 
@@ -19,8 +20,6 @@ export interface VisibilityBounds {
   sourceLevel?: number | undefined;
 }
 
-const levelNames: Record<number, string> = { 0: 'private', 10: 'internal', 20: 'public' };
-
 /** The level that is asked for, or undefined when none is. */
 export function chosenVisibility({ visibilityLevel, isPublic }: VisibilityChoice): number | undefined {
   if (visibilityLevel !== undefined || isPublic === undefined) return visibilityLevel;
@@ -37,18 +36,15 @@ export function requireVisibility(choice: VisibilityChoice, bounds: VisibilityBo
   const { viewer, settings, namespace, sourceLevel } = bounds;
   const chosen = chosenVisibility(choice);
   const level = chosen ?? settings.defaultProjectVisibility;
-  const name = levelNames[level];
-  if (name === undefined) throw invalid({ visibility_level: ['is not included in the list'] });
-  if (chosen !== undefined && !viewer.is_admin && settings.restrictedVisibilityLevels.includes(level)) {
-    throw invalid({ visibility_level: [`${name} has been restricted by your GitLab administrator`] });
-  }
+  const name = visibilityWord(level);
+  if (chosen !== undefined) requireOpenLevel(chosen, { viewer, settings });
   if (chosen !== undefined && sourceLevel !== undefined && level > sourceLevel) {
     const reason = 'the fork source project has lower visibility';
     throw invalid({ visibility_level: [`${name} is not allowed since ${reason}.`] });
   }
   if (namespace.kind !== 'group' || level <= namespace.visibilityLevel) return level;
   if (chosen === undefined) return namespace.visibilityLevel;
-  const group = levelNames[namespace.visibilityLevel];
+  const group = visibilityWord(namespace.visibilityLevel);
   throw invalid({ visibility_level: [`${name} is not allowed in a ${group} group.`] });
 }
 

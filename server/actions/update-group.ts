@@ -1,10 +1,11 @@
 import { Namespace } from '../entities/namespace.ts';
 import { Settings } from '../entities/settings.ts';
+import { requireOpenLevel } from '../policy/visibility.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import type { NewGroup } from './create-group.ts';
-import { requireGroupVisibility, requireGroupWords, requireNoneHigher } from './group-rules.ts';
+import { requireGroupWords, requireNoneHigher } from './group-rules.ts';
 import { lockGroup } from './lock-group.ts';
 
 /**
@@ -25,7 +26,7 @@ export async function updateGroup(
   await requireGroupWords(work, { id, name: group.name, path: group.path, description: group.description });
   const level = change.visibilityLevel;
   if (level !== undefined && level !== group.visibilityLevel) {
-    requireGroupVisibility(level, { viewer, settings: await em.findOneOrFail(Settings, { id: 1 }) });
+    requireOpenLevel(level, { viewer, settings: await em.findOneOrFail(Settings, { id: 1 }) });
     if (level < group.visibilityLevel) await requireNoneHigher(work, id, level);
     group.visibilityLevel = level;
   }
