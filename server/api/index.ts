@@ -10,6 +10,7 @@ import * as keys from './keys.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as namespaces from './namespaces.ts';
+import * as notificationSettings from './notification-settings.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
@@ -70,4 +71,5 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...settings.endpoints,
   ...licenses.endpoints,
   ...broadcastMessages.endpoints,
+  ...notificationSettings.endpoints,
 ];

@@ -8,14 +8,16 @@ export interface Recipient {
   address: string;
 }
 
-/** How much mail somebody wants; 3 in a column of a membership stands for the level of the user. */
-export const notificationLevels = { disabled: 0, participating: 1, watch: 2, global: 3, mention: 4 } as const;
+/** What he set without being a member of the place. */
+function setFor(place: 'project' | 'group', id: string): string {
+  return `nullif((select s.level from notification_settings s where s.user_id = u.id and s.${place}_id = ${id}), 3)`;
+}
 
-/** What he wants of `place`, from the tables `u`, and `pm` and `gm` where they are joined. */
+/** What he wants, from the tables `u`, `p` and `pm` of a project, and `gm` of a group; 3 leaves it to the next. */
 const levelIn = {
-  anywhere: 'u.notification_level',
-  project: `coalesce(nullif(pm.notification_level, 3), nullif(gm.notification_level, 3), u.notification_level)`,
-  group: 'coalesce(nullif(gm.notification_level, 3), u.notification_level)',
+  project: `coalesce(nullif(pm.notification_level, 3), ${setFor('project', 'p.id')},
+    nullif(gm.notification_level, 3), ${setFor('group', 'p.namespace_id')}, u.notification_level)`,
+  group: `coalesce(nullif(gm.notification_level, 3), ${setFor('group', '$2')}, u.notification_level)`,
 };
 
 const columns = `u.id, u.name, case when lower(u.notification_email) <> lower(u.email) and exists (

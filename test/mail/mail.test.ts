@@ -125,13 +125,21 @@ test.serial('a project that moved tells every member of it and of its group once
   t.is(new Set(server.received.map(({ mail }) => mail.messageId)).size, 2);
 });
 
-test.serial('the owner of a personal project hears of its move too', async (t) => {
-  const { app } = holder;
-  const project = await app.make.project();
-  await mailProjectMoved(app.work, { projectId: project.id, oldPath: 'a/b', by: project.owner.id });
-  await app.runTasks();
-  t.is(mailsOf(project.owner).length, 1);
-});
+test.serial(
+  'the owner of a personal project hears of its move too, unless he wants no mail of it',
+  async (t) => {
+    const { app } = holder;
+    const project = await app.make.project();
+    await mailProjectMoved(app.work, { projectId: project.id, oldPath: 'a/b', by: project.owner.id });
+    await app.runTasks();
+    t.is(mailsOf(project.owner).length, 1);
+    const path = `/api/v3/projects/${project.id}/notification_settings`;
+    await app.call('PUT', path, { as: project.owner.token, form: { level: 'disabled' } });
+    await mailProjectMoved(app.work, { projectId: project.id, oldPath: 'a/b', by: project.owner.id });
+    await app.runTasks();
+    t.is(mailsOf(project.owner).length, 1, 'but where he wants none');
+  },
+);
 
 test.serial('mail goes to the chosen address while it is the user’s own', async (t) => {
   const { app } = holder;
