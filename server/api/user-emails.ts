@@ -77,14 +77,14 @@ const listOther = endpoint({
 
 const addOther = endpoint({
   method: 'POST',
-  path: '/users/:id/emails',
+  path: '/users/:uid/emails',
   summary: 'Adds an e-mail address of a user; what is wrong with it is told with 404',
   access: admin(),
-  params: { id: pathId(), ...emailParams },
+  params: { uid: pathId(), ...emailParams },
   returns: EmailJson,
   async run({ params, work }) {
-    await requireUser(work.em, params.id);
-    return presentEmail(await failingAsNotFound(add(work, params.id, params)));
+    await requireUser(work.em, params.uid);
+    return presentEmail(await failingAsNotFound(add(work, params.uid, params)));
   },
 });
 

@@ -77,14 +77,14 @@ const listOther = endpoint({
 
 const addOther = endpoint({
   method: 'POST',
-  path: '/users/:id/keys',
+  path: '/users/:uid/keys',
   summary: 'Adds an SSH key of a user; what is wrong with it is told with 404',
   access: admin(),
-  params: { id: pathId(), ...keyParams },
+  params: { uid: pathId(), ...keyParams },
   returns: SshKeyJson,
   async run({ params, work }) {
-    await requireUser(work.em, params.id);
-    return presentSshKey(await failingAsNotFound(add(work, params.id, params)));
+    await requireUser(work.em, params.uid);
+    return presentSshKey(await failingAsNotFound(add(work, params.uid, params)));
   },
 });
 
