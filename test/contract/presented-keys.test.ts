@@ -190,13 +190,6 @@ job:
     const { id } = await holder.app.make.project();
     return [await body('GET', `/api/v3/projects/${id}/notification_settings`, { as: rootToken })];
   },
-  'GET /notification_settings': async () => [
-    await body('GET', '/api/v3/notification_settings', { as: rootToken }),
-  ],
-  async 'GET /projects/:id/notification_settings'() {
-    const { id } = await holder.app.make.project();
-    return [await body('GET', `/api/v3/projects/${id}/notification_settings`, { as: rootToken })];
-  },
   async 'POST /projects/:id/uploads'() {
     const { id } = await holder.app.make.project();
     const sent = formOf({ name: 'file', filename: 'a.png', content: 'x' });
