@@ -1,5 +1,6 @@
 import test from 'ava';
-import { type Answer, rootToken, withApp } from '../support/app.ts';
+import { apiCalls, messageOf, statusesOf } from '../support/api-calls.ts';
+import { rootToken, withApp } from '../support/app.ts';
 import type { MadeUser } from '../support/make.ts';
 
 // As many connections as requests, so that they really meet in the database.
@@ -12,22 +13,7 @@ interface Thing {
   path_with_namespace: string;
 }
 
-function call<T = Thing>(
-  method: string,
-  path: string,
-  as: string,
-  json?: Record<string, unknown>,
-): Promise<Answer<T>> {
-  return holder.app.call<T>(method, `/api/v3${path}`, { as, json });
-}
-
-function message(answer: Answer): unknown {
-  return (answer.body as { message: unknown }).message;
-}
-
-function statuses(answers: Answer[]): number[] {
-  return answers.map(({ status }) => status).sort();
-}
+const call = apiCalls<Thing>(holder);
 
 interface Owned {
   id: number;
@@ -78,7 +64,7 @@ test.serial(
     }
     t.is((await call('GET', `/projects/${shared.id}`, group.owner.token)).status, 404, 'shares end with it');
     const inIt = { name: 'late', namespace_id: group.id };
-    t.deepEqual(message(await call('POST', '/projects', rootToken, inIt)), { namespace: ['is not valid'] });
+    t.deepEqual(messageOf(await call('POST', '/projects', rootToken, inIt)), { namespace: ['is not valid'] });
     const again = await call('POST', '/groups', group.owner.token, { name: group.path, path: group.path });
     t.is(again.status, 201);
     await runAllTasks();
@@ -128,7 +114,7 @@ test.serial('of several who remove a group, one does; no project is made in it m
       call('DELETE', `/groups/${group.id}`, rootToken),
       call('POST', '/projects', rootToken, { name: 'c', namespace_id: group.id }),
     ]);
-    t.deepEqual(statuses(answers.filter((_, index) => index % 2 === 1)), [200, 404]);
+    t.deepEqual(statusesOf(answers.filter((_, index) => index % 2 === 1)), [200, 404]);
     const shown = await rows('select 1 from projects where namespace_id = $1 and not pending_delete', [
       group.id,
     ]);
@@ -197,15 +183,15 @@ test.serial('what cannot be moved', async (t) => {
   ] as const) {
     const answer = await move(project);
     t.is(answer.status, 400);
-    t.is(message(answer), reason(text));
+    t.is(messageOf(answer), reason(text));
   }
   for (const nothing of [2_000_000_000, 'no%2Fsuch', 'x']) {
     const answer = await move(nothing);
     t.is(answer.status, 404);
-    t.is(message(answer), '404 Project Not Found');
+    t.is(messageOf(answer), '404 Project Not Found');
   }
   for (const noGroup of ['no-group', samePath.owner.namespaceId]) {
-    t.is(message(await move(samePath.id, noGroup)), '404 Group Not Found');
+    t.is(messageOf(await move(samePath.id, noGroup)), '404 Group Not Found');
   }
 });
 

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { type Answer, rootToken, withApp } from '../support/app.ts';
+import { apiCalls, messageOf } from '../support/api-calls.ts';
+import { rootToken, withApp } from '../support/app.ts';
 import type { MadeUser } from '../support/make.ts';
 
 const holder = withApp();
@@ -14,18 +15,7 @@ interface Group {
   projects: { id: number; path_with_namespace: string }[];
 }
 
-function call<T = Group>(
-  method: string,
-  path: string,
-  as: string | undefined,
-  json?: Record<string, unknown>,
-): Promise<Answer<T>> {
-  return holder.app.call<T>(method, `/api/v3${path}`, { as, json });
-}
-
-function message(answer: Answer): unknown {
-  return (answer.body as { message: unknown }).message;
-}
+const call = apiCalls<Group>(holder);
 
 function ids(items: { id: number }[]): number[] {
   return items.map(({ id }) => id);
@@ -77,9 +67,9 @@ test('external users and those who may not make groups are told so before anythi
 test('name and path are asked for, in this order', async (t) => {
   const user = await holder.app.make.user();
   const nameless = await call('POST', '/groups', user.token, { path: 'x' });
-  t.is(message(nameless), '400 (Bad request) "name" not given');
+  t.is(messageOf(nameless), '400 (Bad request) "name" not given');
   const pathless = await call('POST', '/groups', user.token, { name: 'x' });
-  t.is(message(pathless), '400 (Bad request) "path" not given');
+  t.is(messageOf(pathless), '400 (Bad request) "path" not given');
 });
 
 const badPath = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.'.";
@@ -103,10 +93,10 @@ for (const [given, faults] of refused) {
     const group = await groupOf('owner');
     const made = await call('POST', '/groups', group.member.token, { name: 'fine', path: 'fine', ...given });
     t.is(made.status, 400);
-    t.deepEqual(message(made), faults);
+    t.deepEqual(messageOf(made), faults);
     const changed = await call('PUT', `/groups/${group.id}`, group.member.token, given);
     t.is(changed.status, 400);
-    t.deepEqual(message(changed), faults);
+    t.deepEqual(messageOf(changed), faults);
   });
 }
 
@@ -116,12 +106,12 @@ test('paths are unique over groups and users whatever their case, and names over
   const group = await groupOf('owner');
   const taken = ['has already been taken'];
   const both = { name: group.path, path: group.path.toUpperCase() };
-  t.deepEqual(message(await call('POST', '/groups', user.token, both)), { name: taken, path: taken });
+  t.deepEqual(messageOf(await call('POST', '/groups', user.token, both)), { name: taken, path: taken });
   const likeUser = { name: 'like a user', path: user.username.toUpperCase() };
-  t.deepEqual(message(await call('POST', '/groups', user.token, likeUser)), { path: taken });
+  t.deepEqual(messageOf(await call('POST', '/groups', user.token, likeUser)), { path: taken });
   const other = await groupOf('owner');
   const renamed = await call('PUT', `/groups/${other.id}`, other.member.token, both);
-  t.deepEqual(message(renamed), { name: taken, path: taken });
+  t.deepEqual(messageOf(renamed), { name: taken, path: taken });
   const self = { path: other.path.toUpperCase(), name: other.path };
   t.is((await call('PUT', `/groups/${other.id}`, other.member.token, self)).status, 200);
 });
@@ -137,7 +127,7 @@ test('a group is found by its id first, and by its exact path then', async (t) =
   for (const nothing of ['no-such', '99999999999', '%00', `${numeric.member.username}`]) {
     const answer = await call('GET', `/groups/${nothing}`, rootToken);
     t.is(answer.status, 404, nothing);
-    t.is(message(answer), '404 Group Not Found');
+    t.is(messageOf(answer), '404 Group Not Found');
   }
 });
 
@@ -245,7 +235,7 @@ test('a group is not shown to fewer people than its projects', async (t) => {
     call('PUT', `/groups/${group.id}`, group.member.token, { visibility_level: level });
   const refusal = await lower(0);
   t.is(refusal.status, 400);
-  t.deepEqual(message(refusal), {
+  t.deepEqual(messageOf(refusal), {
     visibility_level: ['private is not allowed since there are projects with higher visibility.'],
   });
   t.is((await lower(10)).status, 200);
@@ -261,8 +251,8 @@ test.serial('levels that the administrator has restricted are for administrators
     const given = { name: 'restricted', path: 'restricted', visibility_level: 20 };
     const text = { visibility_level: ['public has been restricted by your GitLab administrator'] };
     const { token } = group.member;
-    t.deepEqual(message(await call('POST', '/groups', token, given)), text);
-    t.deepEqual(message(await call('PUT', `/groups/${group.id}`, token, { visibility_level: 20 })), text);
+    t.deepEqual(messageOf(await call('POST', '/groups', token, given)), text);
+    t.deepEqual(messageOf(await call('PUT', `/groups/${group.id}`, token, { visibility_level: 20 })), text);
     t.is((await call('PUT', `/groups/${group.id}`, rootToken, { visibility_level: 20 })).status, 200);
     t.is((await call('PUT', `/groups/${group.id}`, token, { visibility_level: 20 })).status, 200);
     t.is((await call('POST', '/groups', rootToken, given)).status, 201);

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { type Answer, rootToken, withApp } from '../support/app.ts';
+import { apiCalls, messageOf, statusesOf } from '../support/api-calls.ts';
+import { rootToken, withApp } from '../support/app.ts';
 import type { MadeUser } from '../support/make.ts';
 
 // As many connections as requests, so that they really meet in the database.
@@ -12,22 +13,7 @@ interface Member {
   access_level: number;
 }
 
-function call<T = Member>(
-  method: string,
-  path: string,
-  as: string | undefined,
-  json?: Record<string, unknown>,
-): Promise<Answer<T>> {
-  return holder.app.call<T>(method, `/api/v3${path}`, { as, json });
-}
-
-function message(answer: Answer): unknown {
-  return (answer.body as { message: unknown }).message;
-}
-
-function statuses(answers: Answer[]): number[] {
-  return answers.map(({ status }) => status).sort();
-}
+const call = apiCalls<Member>(holder);
 
 async function ownedGroup(): Promise<{ id: number; owner: MadeUser; path: string }> {
   const { make } = holder.app;
@@ -69,7 +55,7 @@ test('owners add members to a group', async (t) => {
   });
   const again = await call('POST', path, owner.token, { user_id: user.id, access_level: 10 });
   t.is(again.status, 409);
-  t.is(message(again), 'Already exists');
+  t.is(messageOf(again), 'Already exists');
   t.is((await call('POST', path, user.token, {})).status, 403, 'the right comes before the parameters');
 });
 
@@ -77,7 +63,7 @@ test('what is checked when a member is added to a group, in this order', async (
   const { owner, path } = await ownedGroup();
   const post = async (json: Record<string, unknown>) => {
     const answer = await call('POST', path, owner.token, json);
-    return [answer.status, message(answer)];
+    return [answer.status, messageOf(answer)];
   };
   t.deepEqual(await post({ access_level: 99 }), [400, '400 (Bad request) "user_id" not given']);
   t.deepEqual(await post({ user_id: owner.id }), [400, '400 (Bad request) "access_level" not given']);
@@ -122,13 +108,13 @@ test('owners change levels in a group', async (t) => {
   const changed = await put(user.id, { access_level: 40 });
   t.is(changed.status, 200);
   t.like(changed.body, { id: user.id, access_level: 40 });
-  t.is(message(await put(user.id)), '400 (Bad request) "access_level" not given');
+  t.is(messageOf(await put(user.id)), '400 (Bad request) "access_level" not given');
   t.is((await put(user.id, { access_level: 35 })).status, 422);
   t.is((await put(user.id, { access_level: 50 }, user.token)).status, 403);
   const stranger = await make.user();
   const none = await put(stranger.id, { access_level: 35 });
   t.is(none.status, 404);
-  t.is(message(none), '404 User can not be found Not Found');
+  t.is(messageOf(none), '404 User can not be found Not Found');
   t.is((await put('x', { access_level: 10 })).status, 404);
 });
 
@@ -145,7 +131,7 @@ test('members leave a group or are removed by owners', async (t) => {
   t.is((await call('DELETE', `${path}/${second.id}`, owner.token)).status, 200);
   const gone = await call('DELETE', `${path}/${second.id}`, owner.token);
   t.is(gone.status, 404);
-  t.is(message(gone), `404 Not Found - user_id:${second.id} not a member of group Some name`);
+  t.is(messageOf(gone), `404 Not Found - user_id:${second.id} not a member of group Some name`);
   t.is((await call('DELETE', `${path}/${first.id}`, first.token)).status, 404, 'he is none any more');
   t.deepEqual(await levelsIn(id), { [owner.id]: 50 });
 });
@@ -176,7 +162,7 @@ test('of two owners who remove or demote each other at once, one stays', async (
       round % 2 === 0
         ? call('DELETE', `${path}/${on.id}`, by.token)
         : call('PUT', `${path}/${on.id}`, by.token, { access_level: 10 });
-    t.deepEqual(statuses(await Promise.all([attack(owner, other), attack(other, owner)])), [200, 403]);
+    t.deepEqual(statusesOf(await Promise.all([attack(owner, other), attack(other, owner)])), [200, 403]);
     t.is(Object.values(await levelsIn(id)).filter((level) => level === 50).length, 1);
   }
 });
@@ -187,7 +173,7 @@ test('of several who add the same user to a group, one does', async (t) => {
     const { owner, path } = await ownedGroup();
     const user = await make.user();
     const add = () => call('POST', path, owner.token, { user_id: user.id, access_level: 10 });
-    t.deepEqual(statuses(await Promise.all([add(), add(), add()])), [201, 409, 409]);
+    t.deepEqual(statusesOf(await Promise.all([add(), add(), add()])), [201, 409, 409]);
   }
 });
 
@@ -234,7 +220,7 @@ test('members of a project are listed, searched by user name, and shown one by o
   t.like((await call('GET', `${path}/${one.id}`, two.token)).body, { email: `${one.username}@example.com` });
   const none = await call('GET', `${path}/${stranger.id}`, token);
   t.is(none.status, 404);
-  t.is(message(none), '404 Not found');
+  t.is(messageOf(none), '404 Not found');
 });
 
 test('adding a member of a project again changes nothing', async (t) => {
@@ -244,7 +230,7 @@ test('adding a member of a project again changes nothing', async (t) => {
   const path = `/projects/${project.id}/members`;
   const add = (access_level: number) =>
     call('POST', path, project.owner.token, { user_id: user.id, access_level });
-  t.deepEqual(statuses(await Promise.all([add(20), add(20), add(20)])), [201, 201, 201]);
+  t.deepEqual(statusesOf(await Promise.all([add(20), add(20), add(20)])), [201, 201, 201]);
   const again = await add(40);
   t.is(again.status, 201);
   t.is(again.body.access_level, 20);
@@ -259,7 +245,7 @@ test('what is checked when a member is added to a project', async (t) => {
   const path = `/projects/${project.id}/members`;
   const post = async (json: Record<string, unknown>) => {
     const answer = await call('POST', path, project.owner.token, json);
-    return [answer.status, message(answer)];
+    return [answer.status, messageOf(answer)];
   };
   t.deepEqual(await post({}), [400, '400 (Bad request) "user_id" not given']);
   t.deepEqual(await post({ user_id: user.id }), [400, '400 (Bad request) "access_level" not given']);
@@ -284,10 +270,10 @@ test('masters change levels in a project', async (t) => {
   t.is(changed.status, 200);
   t.is(changed.body.access_level, 40);
   t.is((await call('GET', `/projects/${project.id}/triggers`, user.token)).status, 200);
-  t.is(message(await put(user.id, {})), '400 (Bad request) "access_level" not given');
+  t.is(messageOf(await put(user.id, {})), '400 (Bad request) "access_level" not given');
   t.is((await put(user.id, { access_level: 50 })).status, 422);
   const none = await put((await make.user()).id, { access_level: 10 });
-  t.is(message(none), '404 User can not be found Not Found');
+  t.is(messageOf(none), '404 User can not be found Not Found');
   const elsewhere = await make.member(await make.project(), 'guest');
   t.is((await put(elsewhere.id, { access_level: 10 })).status, 404);
 });
@@ -328,20 +314,20 @@ test('a project is shared with a group that the caller sees', async (t) => {
   const group = await ownedGroup();
   const path = `/projects/${project.id}/share`;
   const share = (json: Record<string, unknown>, as = project.owner.token) => call('POST', path, as, json);
-  t.is(message(await share({})), '400 (Bad request) "group_id" not given');
-  t.is(message(await share({ group_id: group.id })), '400 (Bad request) "group_access" not given');
+  t.is(messageOf(await share({})), '400 (Bad request) "group_id" not given');
+  t.is(messageOf(await share({ group_id: group.id })), '400 (Bad request) "group_access" not given');
   t.is((await call('GET', `/projects/${project.id}`, group.owner.token)).status, 404);
   for (const group_access of [0, 50, 'x']) {
     const refused = await share({ group_id: group.id, group_access });
     t.is(refused.status, 409);
-    t.is(message(refused), 'Group access is not included in the list');
+    t.is(messageOf(refused), 'Group access is not included in the list');
   }
   const shared = await share({ group_id: group.id, group_access: 20 });
   t.is(shared.status, 201);
   t.like(shared.body, { project_id: project.id, group_id: group.id, group_access: 20 });
   const again = await share({ group_id: group.id, group_access: 30 });
   t.is(again.status, 409);
-  t.is(message(again), 'Group already shared with this group');
+  t.is(messageOf(again), 'Group already shared with this group');
   t.is((await call('GET', `/projects/${project.id}`, group.owner.token)).status, 200);
   t.is((await call('GET', `/projects/${project.id}/variables`, group.owner.token)).status, 403, 'capped');
   const ended = await call('DELETE', `${path}/${group.id}`, project.owner.token);
@@ -349,7 +335,7 @@ test('a project is shared with a group that the caller sees', async (t) => {
   t.is((await call('GET', `/projects/${project.id}`, group.owner.token)).status, 404);
   const gone = await call('DELETE', `${path}/${group.id}`, project.owner.token);
   t.is(gone.status, 404);
-  t.is(message(gone), '404 Group Link Not Found');
+  t.is(messageOf(gone), '404 Group Link Not Found');
 });
 
 test('with which groups a project cannot be shared', async (t) => {
@@ -364,11 +350,11 @@ test('with which groups a project cannot be shared', async (t) => {
   for (const id of [hidden, home.owner.namespaceId, 2_000_000_000]) {
     const answer = await share(id);
     t.is(answer.status, 404);
-    t.is(message(answer), '404 Group Not Found');
+    t.is(messageOf(answer), '404 Group Not Found');
   }
   t.is((await share(hidden, rootToken)).status, 201);
   await rows('update namespaces set share_with_group_lock = true where id = $1', [home.id]);
   const locked = await share(other);
   t.is(locked.status, 400);
-  t.is(message(locked), 'The project sharing with group is disabled');
+  t.is(messageOf(locked), 'The project sharing with group is disabled');
 });
