@@ -121,14 +121,19 @@ async function memberOf({ app, project }: Scene): Promise<number> {
 
 /** A project like that of the scene, with the same people in it. */
 async function copyOf({ app, project }: Scene): Promise<number> {
-  const [like] = await app.rows<{ visibility_level: number }>(
-    'select visibility_level from projects where id = $1',
+  const [like] = await app.rows<Record<string, unknown>>(
+    'select namespace_id, visibility_level, archived from projects where id = $1',
     [project.id],
   );
   const copy = await app.make.project({ owner: project.owner, columns: { ...like } });
   await app.rows(
     `insert into project_members (project_id, user_id, access_level)
      select $2, user_id, access_level from project_members where project_id = $1`,
+    [project.id, copy.id],
+  );
+  await app.rows(
+    `insert into project_shares (project_id, group_id, group_access)
+     select $2, group_id, group_access from project_shares where project_id = $1`,
     [project.id, copy.id],
   );
   return copy.id;

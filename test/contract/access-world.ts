@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { repositoryDir } from '../../server/git/repository-path.ts';
+import type { Services } from '../../server/services.ts';
 import { git } from '../git/real-git.ts';
 import type { TestApp } from '../support/app.ts';
 import { rootToken } from '../support/app.ts';
@@ -94,12 +95,17 @@ export async function accessWorld(app: TestApp): Promise<AccessWorld> {
 
 async function accessProject({ make, services }: TestApp, visibility: Visibility): Promise<AccessProject> {
   const project = await make.project({ visibility, columns: { default_branch: 'master' } });
-  const repository = repositoryDir(services.repositoriesDir, project.id);
-  const tree = await git(repository, 'hash-object', '-w', '-t', 'tree', '/dev/null');
-  const sha = await git(repository, 'commit-tree', '-m', 'A commit', tree);
+  const sha = await firstCommit(services, project);
   const members: Record<string, MadeUser> = { owner: project.owner };
   for (const level of ['guest', 'reporter', 'developer', 'master'] as const) {
     members[level] = await make.member(project, level);
   }
   return { ...project, sha, members };
+}
+
+/** Makes a commit that no branch has. @returns its hash. */
+export async function firstCommit({ repositoriesDir }: Services, project: { id: number }): Promise<string> {
+  const repository = repositoryDir(repositoriesDir, project.id);
+  const tree = await git(repository, 'hash-object', '-w', '-t', 'tree', '/dev/null');
+  return git(repository, 'commit-tree', '-m', 'A commit', tree);
 }
