@@ -80,7 +80,7 @@ export interface PageLinks {
   query: Record<string, unknown>;
 }
 
-const credentials = new Set(['private_token', 'access_token', 'sudo', 'token', 'password']);
+const credentials = new Set(['private_token', 'access_token', 'bearer_token', 'sudo', 'token', 'password']);
 
 /** Headers of a page, interface: "Limits". */
 export function pageHeaders({ request, total, url, query }: PageLinks): Record<string, string> {

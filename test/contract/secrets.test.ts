@@ -1,7 +1,9 @@
 import test from 'ava';
 import { type Answer, type CallOptions, registrationToken, rootToken, withApp } from '../support/app.ts';
+import { formsOf } from '../support/browser.ts';
 import { cloneUrl, withWorkTrees } from '../support/git.ts';
 import { password } from '../support/make.ts';
+import { askFor, exchange, makeApplication, refresh, signedInBrowser } from '../support/oauth.ts';
 
 const holder = withApp();
 const trees = withWorkTrees();
@@ -61,11 +63,13 @@ async function wholeSession(): Promise<string[]> {
   const { make } = holder.app;
   const project = await make.project();
   await signInAndRead(project.owner);
+  const oauth = await actForUser(project.owner);
   const trigger = await useTrigger(project);
   await pushByUrl(project);
   const secrets = await runABuild(project);
   return [
     ...secrets,
+    ...oauth,
     trigger,
     ...Object.values(wrong),
     'root-password',
@@ -100,6 +104,53 @@ async function signInAndRead({ username, token }: { username: string; token: str
     await call('POST', '/api/v3/projects', { json: { private_token: value, name: { [value]: value } } });
     await call('POST', '/api/v3/projects', { form: { private_token: value } });
   }
+}
+
+/** A program acts for a user: its secret, codes, tokens and the cookies of the browser in all places, right and wrong. */
+async function actForUser(user: { username: string }): Promise<string[]> {
+  const { app } = holder;
+  const application = await makeApplication(app);
+  const { browser, page } = await signedInBrowser(app, { ...user, path: askFor(application) });
+  const consent = await browser.submit(page);
+  const code = new URL(consent.location ?? '').searchParams.get('code') ?? '';
+  const { body } = await exchange(app, application, code);
+  const { access_token: access, refresh_token: token } = body;
+  const cookies = [...browser.cookies.values()];
+  const formToken = formsOf(page.text)[0]?.fields.form_token ?? '';
+  const secrets = [application.secret, code, access, token, formToken, ...cookies];
+  for (const secret of secrets) await misplace(application, secret);
+  const refused = [
+    await browser.submit(page, { form_token: 'x', login: wrong.password }),
+    await browser.get(askFor(application, { client_id: application.secret, state: code })),
+  ];
+  for (const { status, headers, text } of refused) answers.push({ status, headers, body: text });
+  const next = (await refresh(app, application, token)).body;
+  await call('POST', '/oauth/revoke', { form: { token: next.refresh_token } });
+  await call('GET', '/api/v3/user', { query: { access_token: next.access_token } });
+  return [...secrets, next.access_token, next.refresh_token];
+}
+
+async function misplace(application: { uid: string }, secret: string): Promise<void> {
+  const Authorization = `Bearer ${secret}`;
+  const basic = `Basic ${Buffer.from(`oauth2:${secret}`).toString('base64')}`;
+  const referrer = { Referer: `https://client.example.com/callback?code=${secret}` };
+  const query = { access_token: secret, per_page: '1' };
+  await call('GET', '/api/v3/projects', { query });
+  await call('GET', '/api/v3/projects', { query: { bearer_token: secret } });
+  await call('GET', '/api/v3/projects', { headers: { Authorization, ...referrer } });
+  await call('GET', '/api/v3/projects', { headers: { Authorization: basic } });
+  await call('GET', '/oauth/token/info', { query });
+  await call('GET', '/oauth/authorize', { query: { code: secret, client_id: secret }, headers: referrer });
+  await call('GET', '/users/sign_in', { headers: { Cookie: `hearth_session=${secret}x`, ...referrer } });
+  await call('GET', `/group/project.git/info/refs`, { headers: { Authorization: basic } });
+  await call('POST', '/oauth/token', { query: { client_secret: secret }, form: { code: secret } });
+  const client = { client_id: application.uid, client_secret: `${secret}x` };
+  for (const grant_type of ['authorization_code', 'refresh_token', 'password', secret]) {
+    const form = { grant_type, code: secret, refresh_token: secret, username: secret, password: secret };
+    await call('POST', '/oauth/token', { form: { ...client, ...form, scope: secret } });
+    await call('POST', '/oauth/token', { form, headers: { Authorization: basic } });
+  }
+  await call('POST', '/oauth/revoke', { form: { ...client, token: `${secret}x` } });
 }
 
 /** A trigger is named by its token, in paths too. */
