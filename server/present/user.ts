@@ -61,7 +61,7 @@ export function presentUserSummary(user: UserSummaryFacts, origin: string): z.in
     username: user.username,
     name: user.name,
     state: user.state === 'active' ? 'active' : 'blocked',
-    avatar_url: user.avatar ?? gravatar(user.email),
+    avatar_url: user.avatar,
     web_url: `${origin}/u/${user.username}`,
   };
 }
@@ -98,7 +98,8 @@ export function presentUserFull(user: UserRow, origin: string): z.infer<typeof U
   };
 }
 
-function gravatar(email: string): string {
+/** Where a statement does not tell the picture yet. */
+export function gravatar(email: string): string {
   const hash = createHash('md5').update(email.toLowerCase()).digest('hex');
   return `http://www.gravatar.com/avatar/${hash}?s=80&d=identicon`;
 }

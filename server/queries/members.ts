@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
+import { avatarOf } from './avatar.ts';
 import type { ListQuery } from './list-query.ts';
 import type { UserSummaryRow } from './user-summary.ts';
 import { escapeLike } from './users.ts';
@@ -10,7 +11,7 @@ export interface MemberRow extends UserSummaryRow {
   access_level: number;
 }
 
-const columns = 'u.id, u.username, u.name, u.state, u.email, u.avatar, u.created_at, m.access_level';
+const columns = `u.id, u.username, u.name, u.state, u.email, ${avatarOf('u')} as avatar, u.created_at, m.access_level`;
 const ofGroup = 'group_members m join users u on u.id = m.user_id where m.group_id = $1';
 const ofProject = 'project_members m join users u on u.id = m.user_id where m.project_id = $1';
 

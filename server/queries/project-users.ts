@@ -1,3 +1,4 @@
+import { avatarOf } from './avatar.ts';
 import type { ListQuery } from './list-query.ts';
 import { escapeLike } from './users.ts';
 
@@ -23,7 +24,7 @@ export function listProjectUsers(projectId: number, search: string | undefined):
     from += ' and (u.name ilike $2 or u.username ilike $2 or u.email ilike $2)';
   }
   return {
-    columns: 'u.id, u.username, u.name, u.state, u.email, u.avatar',
+    columns: `u.id, u.username, u.name, u.state, u.email, ${avatarOf('u')} as avatar`,
     from,
     order: 'u.id desc',
     values,

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
+import { avatarOf } from './avatar.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What answers show of a user to anybody. */
@@ -16,6 +17,7 @@ export interface UserProfileRow {
   linkedin: string;
   twitter: string;
   website_url: string;
+  /** Address of a picture. */
   avatar: string | null;
   created_at: Date;
 }
@@ -35,7 +37,7 @@ export interface UserRow extends UserProfileRow, Viewer {
 }
 
 export const userColumns = `u.id, u.username, u.name, u.email, u.state, u.is_admin, u.external, u.bio,
-  u.location, u.skype, u.linkedin, u.twitter, u.website_url, u.avatar, u.theme_id, u.color_scheme_id,
+  u.location, u.skype, u.linkedin, u.twitter, u.website_url, ${avatarOf('u')} as avatar, u.theme_id, u.color_scheme_id,
   u.projects_limit, u.can_create_group, u.two_factor_enabled, u.confirmed_at, u.current_sign_in_at,
   u.last_sign_in_at, u.created_at,
   (select count(*)::int from projects p join namespaces n on n.id = p.namespace_id
@@ -47,7 +49,7 @@ export const userColumns = `u.id, u.username, u.name, u.email, u.state, u.is_adm
 export const profileJson = `case when u.id is not null then json_build_object('id', u.id, 'username', u.username,
   'name', u.name, 'email', u.email, 'state', u.state, 'is_admin', u.is_admin, 'bio', u.bio, 'location', u.location,
   'skype', u.skype, 'linkedin', u.linkedin, 'twitter', u.twitter, 'website_url', u.website_url,
-  'avatar', u.avatar, 'created_at', u.created_at) end`;
+  'avatar', ${avatarOf('u')}, 'created_at', u.created_at) end`;
 
 const byId = `select ${userColumns} from users u where u.id = $1`;
 
