@@ -4,10 +4,8 @@ import { sql } from './sql.ts';
 
 /** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
 export interface TaskPayloads {
-  announce_build: { buildId: number; status: string; startedAt: string | null; finishedAt: string | null };
-  announce_push: { eventId: number };
   archive_trace: { buildId: number };
-  deliver_hook: { deliveryId: number; attempt: number };
+  deliver_hook: { hookId: number };
   end_lost_builds: Record<string, never>;
   expire_artifacts: Record<string, never>;
   import_project: { projectId: number };

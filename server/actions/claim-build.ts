@@ -1,5 +1,5 @@
 import { type PayloadRow, payloadColumns, payloadTables } from '../queries/build-payload.ts';
-import { announceBuild } from '../queries/hook-tasks.ts';
+import { tellOfBuilds, wakeHooks } from '../queries/hook-tasks.ts';
 import { lockPipeline } from '../queries/pipeline-row.ts';
 import { type RunnerContact, type RunnerKey, runnerBy, runnerColumns } from '../queries/runner-row.ts';
 import type { Work } from '../services.ts';
@@ -60,10 +60,10 @@ function statement(by: RunnerKey['by']): string {
     where id = (select pl.id from pipelines pl join claimed b on b.pipeline_id = pl.id
       where pl.status = 'pending' for update of pl skip locked)
     returning id
-  )
+  ), ${tellOfBuilds('claimed')}
   select row_to_json(r) as runner, exists (select from candidates) as is_contested,
     pl.status = 'pending' and not exists (select from begun) as is_left_pending,
-    (select ${announceBuild('c')} from claimed c) as announced, ${payloadColumns}
+    ${wakeHooks} as woken, ${payloadColumns}
   from asker r left join (${payloadTables('claimed')}) on true`;
 }
 

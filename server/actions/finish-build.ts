@@ -1,5 +1,5 @@
 import type { BuildStatus } from '../../shared/build-status.ts';
-import { announceBuild } from '../queries/hook-tasks.ts';
+import { tellOfBuilds, wakeHooks } from '../queries/hook-tasks.ts';
 import { lockPipeline } from '../queries/pipeline-row.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
@@ -29,6 +29,16 @@ export async function finishBuild(work: Work, end: BuildEnd): Promise<boolean> {
   return ended !== null;
 }
 
+const endOne = `
+  with ended as (
+    update builds set status = $2, finished_at = now(), failure_reason = $4 where id = $1 and status = any($3)
+    returning id, project_id, job_id, user_id, status, started_at, finished_at
+  ), ${tellOfBuilds('ended')}
+  select user_id, ${wakeHooks} as woken,
+    coalesce((select j.definition->>'coverage' from pipeline_jobs j where j.id = job_id),
+      (select p.build_coverage_regex from projects p where p.id = project_id)) is not null as has_coverage
+  from ended`;
+
 /**
  * Ends a build and starts nothing. The caller holds the lock of the pipeline, and brings its state up to date.
  *
@@ -40,11 +50,7 @@ export async function closeBuild(work: Work, end: BuildEnd): Promise<{ userId: n
   await sqlOne(em, 'delete from pending_builds where build_id = $1', [end.buildId]);
   const ended = await sqlOne<{ user_id: number | null; has_coverage: boolean }>(
     em,
-    `update builds set status = $2, finished_at = now(), failure_reason = $4
-     where id = $1 and status = any($3) returning user_id,
-       coalesce((select j.definition->>'coverage' from pipeline_jobs j where j.id = job_id),
-         (select p.build_coverage_regex from projects p where p.id = project_id)) is not null as has_coverage,
-       ${announceBuild('builds')} as announced`,
+    endOne,
     [end.buildId, end.status, end.from, end.failureReason ?? null],
   );
   if (!ended) return null;

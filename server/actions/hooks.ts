@@ -62,9 +62,9 @@ export async function createHook(work: Work, owner: HookOwner, given: HookAttrib
 export async function updateHook(work: Work, id: number, given: HookAttributes): Promise<HookRow | null> {
   const { address, token } = given;
   const changes = flags.map((flag, index) => `${flag} = coalesce($${index + 6}::boolean, ${flag})`);
-  return sqlOne<HookRow>(
+  const changed = await sqlOne<HookRow>(
     work.em,
-    `update hooks set url = $2::text, updated_at = now(), ${changes.join(', ')},
+    `update hooks set url = $2::text, updated_at = now(), paused_until = null, ${changes.join(', ')},
        credentials_sealed = case when $3::bytea is null and url = $2::text then credentials_sealed else $3 end,
        token_sealed = case when $5 then $4 else token_sealed end
      where id = $1 returning ${hookColumns}`,
@@ -77,6 +77,9 @@ export async function updateHook(work: Work, id: number, given: HookAttributes):
       ...flagValues(given),
     ],
   );
+  // What waits for it may arrive now.
+  if (changed) await work.queue.add(work.em, 'deliver_hook', { hookId: id }, { queueName: `hook:${id}` });
+  return changed;
 }
 
 /** What waits to be sent to it goes too. @returns null when there is none. */

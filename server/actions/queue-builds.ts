@@ -1,4 +1,4 @@
-import { announceBuild } from '../queries/hook-tasks.ts';
+import { tellOfBuilds, wakeHooks } from '../queries/hook-tasks.ts';
 
 /**
  * Parts of a statement that put builds into the queue and wake waiting runners at the commit.
@@ -16,7 +16,7 @@ export function queueBuilds(source: string, channel: string): string {
   ), queued as (
     insert into pending_builds (build_id, project_id, tag_set_id, shared, created_at)
     select id, project_id, tag_set_id, shared, created_at from waiting
-  )
+  ), ${tellOfBuilds('waiting')}
   select id, pg_notify(${channel}, json_build_object('build', id, 'project', project_id, 'tags', tags,
-    'shared', shared)::text), ${announceBuild('waiting')} as announced from waiting order by id`;
+    'shared', shared)::text), ${wakeHooks} as woken from waiting order by id`;
 }

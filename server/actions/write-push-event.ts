@@ -5,7 +5,7 @@ import type { Commit } from '../git/commit.ts';
 import { GitError } from '../git/errors.ts';
 import { commitsBetween } from '../git/history.ts';
 import { zeroSha } from '../git/ref-name.ts';
-import { announcePushes } from '../queries/hook-tasks.ts';
+import { tellOfPushes, wakeHooks } from '../queries/hook-tasks.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import type { PushRow } from './settle-push.ts';
@@ -26,12 +26,20 @@ export async function writePushEvent(work: Work, moved: MovedRef): Promise<void>
   const data = JSON.stringify(await pushData(work, moved));
   await sql(
     work.em,
-    `with written as (
-       insert into events (project_id, author_id, action, push_id, ref, data) values ($1, $2, $3, $4, $5, $6)
-       on conflict on constraint events_push_id_ref_key do nothing returning id, project_id
-     ) ${announcePushes('written')}`,
+    readRefName(change.ref)?.isTag ? insert.tag : insert.branch,
     [push.project_id, push.user_id, actionOf(change), push.id, change.ref, data],
   );
+}
+
+const insert = { tag: statement({ isTag: true }), branch: statement({ isTag: false }) };
+
+function statement(kind: { isTag: boolean }): string {
+  return `
+  with written as (
+    insert into events (project_id, author_id, action, push_id, ref, data) values ($1, $2, $3, $4, $5, $6)
+    on conflict on constraint events_push_id_ref_key do nothing returning id, project_id
+  ), ${tellOfPushes('written', kind)}
+  select ${wakeHooks} as woken`;
 }
 
 function actionOf({ oldSha, newSha }: RefChange): string {

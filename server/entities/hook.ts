@@ -22,6 +22,8 @@ export const Hook = defineEntity({
     noteEvents: flag(false),
     buildEvents: flag(false),
     enableSslVerification: flag(true),
+    /** Nothing is sent before then: it did not answer, or asked for a pause. */
+    pausedUntil: timestamp().nullable(),
     createdAt: createdAt(),
     updatedAt: createdAt(),
   },
@@ -43,10 +45,14 @@ export const HookDelivery = defineEntity({
     hook: () => p.manyToOne(Hook).deleteRule('cascade'),
     /** As its header says it: `Push Hook`. */
     event: p.string().length(32),
-    /** JSON. */
-    body: p.text(),
+    /** JSON of what it is about, until the message is written, which is when it is sent first. */
+    subject: p.text().nullable(),
+    /** The message, JSON. */
+    body: p.text().nullable(),
     state: p.enum(['waiting', 'delivered', 'failed']).default('waiting'),
     attempts: p.smallint().default(0),
+    /** When it may be sent. */
+    dueAt: createdAt(),
     /** Of the last attempt, as all below. */
     responseStatus: p.smallint().nullable(),
     /** The beginning of it. */

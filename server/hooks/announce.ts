@@ -1,5 +1,5 @@
 import type { Work } from '../services.ts';
-import { enqueue, systemEvent } from './enqueue.ts';
+import { enqueue } from './enqueue.ts';
 import {
   groupBody,
   type Happening,
@@ -77,5 +77,5 @@ async function tell(work: Work, event: string, happening: Happening | null): Pro
   if (!happening) return;
   const { created_at, updated_at, ...rest } = happening;
   const body = { event_name: event, created_at, updated_at, ...rest };
-  await enqueue(work, { projectId: null, event: systemEvent, body });
+  await enqueue(work, body);
 }

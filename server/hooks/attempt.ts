@@ -19,7 +19,13 @@ export interface DeliveryRow {
   id: number;
   hook_id: number;
   event: string;
-  body: string;
+  /** JSON of what it is about, while the message is not written. */
+  subject: string | null;
+  body: string | null;
+  attempts: number;
+  /** Seconds since it was put up. */
+  age: number;
+  is_system: boolean;
   url: string;
   credentials_sealed: Buffer | null;
   token_sealed: Buffer | null;
@@ -35,12 +41,14 @@ export interface Outcome {
   durationMs: number;
   isDelivered: boolean;
   isWorthRetry: boolean;
+  /** The other side is not there, or busy: more messages would fare no better. */
+  isAway: boolean;
 }
 
 /** Sends a message once. Never throws: what goes wrong is the outcome. */
 export async function attemptDelivery(
   work: Work,
-  row: DeliveryRow,
+  row: DeliveryRow & { body: string },
   { timeoutMs }: DeliveryTiming,
 ): Promise<Outcome> {
   const begun = performance.now();
@@ -71,16 +79,18 @@ export async function attemptDelivery(
       durationMs: since(begun),
       isDelivered: false,
       isWorthRetry,
+      isAway: true,
     };
   }
 }
 
-function judge(status: number): Pick<Outcome, 'error' | 'isDelivered' | 'isWorthRetry'> {
+function judge(status: number): Pick<Outcome, 'error' | 'isDelivered' | 'isWorthRetry' | 'isAway'> {
   const isRedirect = status >= 300 && status < 400;
   return {
     error: isRedirect ? 'redirects are not followed' : null,
     isDelivered: status < 300,
     isWorthRetry: status === 429 || status >= 500,
+    isAway: status === 429 || status === 503,
   };
 }
 

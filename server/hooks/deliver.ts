@@ -7,27 +7,33 @@ import {
   deliveryTiming,
   type Outcome,
 } from './attempt.ts';
+import { writeMessage } from './write-message.ts';
 
 /** Seconds before each repetition; after the last one the message is given up. */
 const retryDelays = [10, 60, 300, 1800, 7200];
+/** Seconds after which a message is given up in any case: behind others it may have had few attempts. */
+const longestWait = 3 * 3600;
 /** Ended deliveries that are kept per hook. */
 const kept = 50;
+/** Messages that one task sends; the next task goes on, after those of other hooks. */
+const perTask = 50;
 
 /**
- * Sends a message to its hook. What fails to arrive, or is answered with 429 or 5xx, is sent again later: a receiver
- * may get a message twice, and knows it by its delivery id.
- *
- * @param attempt how many attempts the message has had; another number means that this task is outdated.
+ * Sends what waits for a hook, one message after the other, oldest first. What fails to arrive, or is answered with
+ * 429 or 5xx, is sent again later: a receiver may get a message twice, and knows it by its delivery id. While a
+ * receiver is away all of its messages wait, so that they keep their order; one that it fails on waits alone.
  */
 export async function deliverHook(
   work: Work,
-  { deliveryId, attempt }: { deliveryId: number; attempt: number },
+  { hookId }: { hookId: number },
   timing: DeliveryTiming = deliveryTiming,
 ): Promise<void> {
-  const row = await sqlOne<DeliveryRow>(work.em, find, [deliveryId, attempt]);
-  if (!row) return;
-  const outcome = await attemptDelivery(work, row, timing);
-  await inTransaction(work, (inner) => record(inner, { row, attempt, outcome }));
+  for (let sent = 0; sent < perTask; sent += 1) {
+    const row = await sqlOne<DeliveryRow>(work.em, next, [hookId]);
+    if (!row) break;
+    await sendOne(work, row, { timing, isLast: false });
+  }
+  await inTransaction(work, (inner) => comeBack(inner, hookId));
 }
 
 /** Sends one message to a hook at once, and never again. What comes of it is among its deliveries. */
@@ -35,60 +41,96 @@ export async function sendTest(
   work: Work,
   test: { hookId: number; event: string; body: unknown },
 ): Promise<void> {
-  const made = await inTransaction(work, ({ em }) =>
-    sqlOne<{ id: number }>(
-      em,
-      'insert into hook_deliveries (hook_id, event, body) values ($1, $2, $3) returning id::float8 as id',
-      [test.hookId, test.event, JSON.stringify(test.body)],
-    ),
+  const { hookId, event, body } = test;
+  const row = await inTransaction(work, ({ em }) =>
+    sqlOne<DeliveryRow>(em, putTest, [hookId, event, JSON.stringify(body)]),
   );
-  const row = made && (await sqlOne<DeliveryRow>(work.em, find, [made.id, 0]));
-  if (!row) return;
-  const outcome = await attemptDelivery(work, row, deliveryTiming);
-  const last = { ...outcome, isWorthRetry: false };
-  await inTransaction(work, (inner) => record(inner, { row, attempt: 0, outcome: last }));
+  if (row) await sendOne(work, row, { timing: deliveryTiming, isLast: true });
 }
 
-const find = `
-  select d.id::float8 as id, d.hook_id, d.event, d.body, h.url, h.credentials_sealed, h.token_sealed, h.enable_ssl_verification,
-    s.local_requests_allowed as allow_private
-  from hook_deliveries d join hooks h on h.id = d.hook_id left join projects p on p.id = h.project_id
+const parts = `d.id::float8 as id, d.hook_id, d.event, d.subject, d.body, d.attempts,
+  extract(epoch from now() - d.created_at)::float8 as age, h.url, h.credentials_sealed,
+  h.token_sealed, h.enable_ssl_verification, h.project_id is null as is_system,
+  s.local_requests_allowed as allow_private`;
+
+const next = `
+  select ${parts}
+  from hooks h join hook_deliveries d on d.hook_id = h.id left join projects p on p.id = h.project_id
     join settings s on s.id = 1
-  where d.id = $1 and d.state = 'waiting' and d.attempts = $2 and p.pending_delete is not true`;
+  where h.id = $1 and d.state = 'waiting' and d.due_at <= now() and p.pending_delete is not true
+    and (h.paused_until is null or h.paused_until <= now())
+  order by d.id limit 1`;
+
+/** Until it is sent it is due in the far future, so that no task takes it. */
+const putTest = `
+  with d as (
+    insert into hook_deliveries (hook_id, event, body, due_at) values ($1, $2, $3, now() + interval '1 day') returning *
+  ) select ${parts} from d join hooks h on h.id = d.hook_id join settings s on s.id = 1`;
+
+interface Sending {
+  timing: DeliveryTiming;
+  /** Whatever comes of it, it is not sent again. */
+  isLast: boolean;
+}
+
+async function sendOne(work: Work, row: DeliveryRow, { timing, isLast }: Sending): Promise<void> {
+  const body = row.body ?? (await writeMessage(work, row));
+  const outcome = body === null ? unwritten : await attemptDelivery(work, { ...row, body }, timing);
+  await inTransaction(work, (inner) => record(inner, { row, body, outcome, isLast }));
+}
+
+const unwritten: Outcome = {
+  status: null,
+  body: null,
+  error: 'what it was about is gone',
+  durationMs: 0,
+  isDelivered: false,
+  isWorthRetry: false,
+  isAway: false,
+};
 
 interface Attempt {
   row: DeliveryRow;
-  attempt: number;
+  body: string | null;
   outcome: Outcome;
+  isLast: boolean;
 }
 
-async function record(work: Work, { row, attempt, outcome }: Attempt): Promise<void> {
-  const delay = outcome.isWorthRetry && !outcome.isDelivered ? retryDelays[attempt] : undefined;
+async function record(work: Work, { row, body, outcome, isLast }: Attempt): Promise<void> {
+  const isOver = isLast || !outcome.isWorthRetry || row.age > longestWait;
+  const delay = isOver ? undefined : retryDelays[row.attempts];
   const state = delay === undefined ? (outcome.isDelivered ? 'delivered' : 'failed') : 'waiting';
-  const { status, body, error, durationMs } = outcome;
-  const written = await sqlOne(work.em, write, [row.id, attempt, state, status, body, error, durationMs]);
-  if (!written) return;
+  const { status, error, durationMs } = outcome;
+  const seen = [state, body ?? '', status, outcome.body, error, durationMs, delay ?? 0];
+  await sql(work.em, write, [row.id, row.attempts, ...seen]);
+  if (outcome.isAway && delay !== undefined) await sql(work.em, pause, [row.hook_id, delay]);
   if (delay === undefined) await sql(work.em, forget, [row.hook_id]);
-  else await again(work, { row, attempt: attempt + 1, delay });
   if (outcome.isDelivered) return;
-  work.log.info(
-    { hook: row.hook_id, delivery: row.id, status, error, retry: delay ?? null },
-    'a hook was not reached',
-  );
-}
-
-async function again(work: Work, next: { row: DeliveryRow; attempt: number; delay: number }): Promise<void> {
-  const { row, attempt, delay } = next;
-  const when = { delaySeconds: delay, key: `deliver_hook:${row.id}`, queueName: `hook:${row.hook_id}` };
-  await work.queue.add(work.em, 'deliver_hook', { deliveryId: row.id, attempt }, when);
+  const about = { hook: row.hook_id, delivery: row.id, status, error, retrySeconds: delay ?? null };
+  work.log.info(about, 'a hook was not reached');
 }
 
 const write = `
-  update hook_deliveries set attempts = attempts + 1, state = $3, response_status = $4, response_body = $5,
-    error = $6, duration_ms = $7, sent_at = now()
-  where id = $1 and attempts = $2 and state = 'waiting' returning id`;
+  update hook_deliveries set attempts = attempts + 1, state = $3, body = $4, subject = null, response_status = $5,
+    response_body = $6, error = $7, duration_ms = $8, due_at = now() + make_interval(secs => $9), sent_at = now()
+  where id = $1 and attempts = $2 and state = 'waiting'`;
+
+const pause = `update hooks set paused_until = now() + make_interval(secs => $2) where id = $1`;
 
 const forget = `
   delete from hook_deliveries where hook_id = $1 and state <> 'waiting' and id < (
     select id from hook_deliveries where hook_id = $1 and state <> 'waiting' order by id desc
     offset ${kept - 1} limit 1)`;
+
+/** Another key than none: a message that is put up in this moment has a task of its own, which must not wait. */
+async function comeBack(work: Work, hookId: number): Promise<void> {
+  const row = await sqlOne<{ seconds: number | null }>(work.em, whenNext, [hookId]);
+  if (row?.seconds == null) return;
+  const when = { delaySeconds: row.seconds, key: `deliver_hook:${hookId}`, queueName: `hook:${hookId}` };
+  await work.queue.add(work.em, 'deliver_hook', { hookId }, when);
+}
+
+const whenNext = `
+  select greatest(0, extract(epoch from greatest(min(d.due_at), h.paused_until) - now()))::float8 as seconds
+  from hooks h join hook_deliveries d on d.hook_id = h.id left join projects p on p.id = h.project_id
+  where h.id = $1 and d.state = 'waiting' and p.pending_delete is not true group by h.id`;

@@ -12,8 +12,6 @@ import { settlePush } from '../actions/settle-push.ts';
 import { sumProjectCounts } from '../actions/sum-project-counts.ts';
 import { sweepStagings } from '../actions/sweep-stagings.ts';
 import { translateDatabaseError } from '../database-errors.ts';
-import { announceBuild } from '../hooks/announce-build.ts';
-import { announcePush } from '../hooks/announce-push.ts';
 import { deliverHook } from '../hooks/deliver.ts';
 import { sendMail } from '../mail/send-mail.ts';
 import { forgetOver } from '../oauth/web-sessions.ts';
@@ -24,8 +22,6 @@ import { QueueRunner } from './queue-runner.ts';
 
 /** Every background task. Tasks are repeated after a failure, so each is safe to repeat. */
 const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promise<void> } = {
-  announce_build: announceBuild,
-  announce_push: announcePush,
   async archive_trace(work, { buildId }) {
     if (await archiveTrace(work, buildId)) return;
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };

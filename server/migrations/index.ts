@@ -6,6 +6,7 @@ import { ManualJobs } from './20261128-manual-jobs.ts';
 import { VariablesAndTriggers } from './20261128-variables-and-triggers.ts';
 import { WorkingServers } from './20261128-working-servers.ts';
 import { Hooks } from './20261129-hooks.ts';
+import { OrderOfDeliveries } from './20261129-order-of-deliveries.ts';
 import { ImportsOfProjects } from './20261129-imports-of-projects.ts';
 import { KeysAndEmails } from './20261129-keys-and-emails.ts';
 import { NamespaceRemoval } from './20261129-namespace-removal.ts';
@@ -30,6 +31,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261129-oauth-and-sessions': OauthAndSessions,
   '20261129-imports-of-projects': ImportsOfProjects,
   '20261129-hooks': Hooks,
+  '20261129-order-of-deliveries': OrderOfDeliveries,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

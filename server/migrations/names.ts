@@ -14,6 +14,7 @@ export const migrationNames = [
   '20261129-oauth-and-sessions',
   '20261129-imports-of-projects',
   '20261129-hooks',
+  '20261129-order-of-deliveries',
 ] as const;
 
 /** Where the database says which of them it has had. */

@@ -1,25 +1,62 @@
+/** A hook with so many messages waiting gets no more: nobody reads them at the other end. */
+export const mostWaiting = 1000;
+
+/** Condition on a hook `h`. Its row is held besides, so that one that is being removed gets no messages any more. */
+export const hasRoom = `(select count(*) from (select from hook_deliveries d
+  where d.hook_id = h.id and d.state = 'waiting' limit ${mostWaiting}) w) < ${mostWaiting}`;
+
+interface Telling {
+  /** Name of a part of the statement before this one, with an `id` for each message. */
+  source: string;
+  /** Which hooks `h` hear of a row `s` of the source. */
+  heard: string;
+  /** What the messages are about, and the value of the header that names their kind. */
+  subject: string;
+  event: string;
+}
+
+/** Part `told` of a statement that puts up messages to hooks; they are written when they are sent. */
+function tellHooks({ source, heard, subject, event }: Telling): string {
+  return `told as (
+    insert into hook_deliveries (hook_id, event, subject)
+    select h.id, ${event}, (${subject})::text from ${source} s join hooks h on ${heard}
+    where ${hasRoom} order by s.id, h.id for key share of h
+    returning hook_id
+  )`;
+}
+
+/** Expression that starts the sending of what the part `told` has put up; it has to be in the result. */
+export const wakeHooks = `(select count((graphile_worker.add_job('deliver_hook',
+  json_build_object('hookId', hook_id), queue_name := 'hook:' || hook_id)).id)
+  from (select distinct hook_id from told order by hook_id) t)`;
+
 /**
- * Last part of a statement that lets hooks know of push events, in the order in which they were written. Costs no
- * statement of its own, and nothing where nobody wants to know.
+ * Part `told` of a statement that writes events of pushes. Costs no statement of its own.
  *
- * @param written name of a part before this one, with `id` and `project_id` of each new event.
+ * @param source name of a part before this one, with `id` and `project_id` of each new event.
  */
-export function announcePushes(written: string): string {
-  return `select (graphile_worker.add_job('announce_push', json_build_object('eventId', w.id),
-      queue_name := 'pushes:' || w.project_id)).id
-    from ${written} w where exists (select from hooks h
-      where (h.project_id = w.project_id or h.project_id is null) and (h.push_events or h.tag_push_events))`;
+export function tellOfPushes(source: string, { isTag }: { isTag: boolean }): string {
+  const flag = isTag ? 'tag_push_events' : 'push_events';
+  return tellHooks({
+    source,
+    heard: `(h.project_id = s.project_id or h.project_id is null) and h.${flag}`,
+    subject: `json_build_object('kind', 'push', 'eventId', s.id)`,
+    event: `case when h.project_id is null then 'System Hook' else '${isTag ? 'Tag Push' : 'Push'} Hook' end`,
+  });
 }
 
 /**
- * Expression that lets the hooks of a build's project know of its state, in the order of its states; null where no
- * hook wants to know. What changes with the state goes along: the message is written later.
+ * Part `told` of a statement that brings builds into another state. Costs no statement of its own. What changes with
+ * the state goes along.
  *
- * @param build row with the columns `id`, `project_id`, `status`, `started_at` and `finished_at`.
+ * @param source name of a part before this one, with `id`, `project_id`, `status`, `started_at` and `finished_at`.
  */
-export function announceBuild(build: string): string {
-  return `case when exists (select from hooks h where h.project_id = ${build}.project_id and h.build_events)
-    then (graphile_worker.add_job('announce_build', json_build_object('buildId', ${build}.id,
-      'status', ${build}.status, 'startedAt', ${build}.started_at, 'finishedAt', ${build}.finished_at),
-      queue_name := 'builds:' || ${build}.project_id)).id end`;
+export function tellOfBuilds(source: string): string {
+  return tellHooks({
+    source,
+    heard: 'h.project_id = s.project_id and h.build_events',
+    subject: `json_build_object('kind', 'build', 'buildId', s.id, 'status', s.status, 'startedAt', s.started_at,
+      'finishedAt', s.finished_at)`,
+    event: `'Build Hook'`,
+  });
 }

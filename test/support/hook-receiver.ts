@@ -32,8 +32,8 @@ export class HookReceiver {
     this.#server = tls ? createTlsServer(selfSigned, listener) : createServer(listener);
   }
 
-  async start(): Promise<void> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+  async start(port = 0): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(port, '127.0.0.1', done));
   }
 
   async stop(): Promise<void> {

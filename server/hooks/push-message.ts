@@ -7,9 +7,8 @@ import { presentUserSummary } from '../present/user.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import { summaryJson, type UserSummaryRow } from '../queries/user-summary.ts';
 import type { Work } from '../services.ts';
-import { inTransaction, sqlOne } from '../sql.ts';
+import { sqlOne } from '../sql.ts';
 import { findHookProject, type HookProject, projectBlock, repositoryBlock } from './blocks.ts';
-import { enqueue, systemEvent } from './enqueue.ts';
 
 /** Characters of a commit's message; longer ones belong to no human. */
 const messageLimit = 32_768;
@@ -28,20 +27,21 @@ interface PushedRow {
   data: { before: string; after: string; ref: string; commits: EventCommit[]; total_commits_count: number };
 }
 
-/** Writes the messages of one ref that a push moved, for the hooks of the project and of the system. */
-export async function announcePush(work: Work, { eventId }: { eventId: number }): Promise<void> {
+/**
+ * The message of one ref that a push moved. The system's hooks are told of no commits.
+ *
+ * @returns null when the project is gone.
+ */
+export async function pushMessage(
+  work: Work,
+  { eventId, isSystem }: { eventId: number; isSystem: boolean },
+): Promise<Record<string, unknown> | null> {
   const row = await sqlOne<PushedRow>(work.em, find, [eventId]);
   const project = row && (await findHookProject(work, row.project_id));
-  if (!row || !project) return;
+  if (!row || !project) return null;
   const isTag = readRefName(row.data.ref)?.isTag === true;
-  const flag = isTag ? 'tag_push_events' : 'push_events';
   const body = await pushBody(work, { row, project, isTag });
-  await inTransaction(work, async (inner) => {
-    const event = isTag ? 'Tag Push Hook' : 'Push Hook';
-    await enqueue(inner, { projectId: project.id, flag, event, body });
-    const bare = { ...body, commits: [], total_commits_count: 0 };
-    await enqueue(inner, { projectId: null, flag, event: systemEvent, body: bare });
-  });
+  return isSystem ? { ...body, commits: [], total_commits_count: 0 } : body;
 }
 
 const find = `select e.project_id, ${summaryJson} as author, e.data

@@ -1,9 +1,8 @@
 import type { PipelineCommit } from '../entities/pipeline.ts';
 import { presentTimeOrNull } from '../present/timestamp.ts';
 import type { Work } from '../services.ts';
-import { inTransaction, sqlOne } from '../sql.ts';
+import { sqlOne } from '../sql.ts';
 import { findHookProject, type HookProject, repositoryBlock } from './blocks.ts';
-import { enqueue } from './enqueue.ts';
 
 /** A state that a build has come into. Moments as PostgreSQL writes them in JSON. */
 export interface BuildState {
@@ -33,15 +32,11 @@ interface AnnouncedRow {
   user_email: string | null;
 }
 
-/** Writes the messages of one state of a build, for the hooks of its project. */
-export async function announceBuild(work: Work, state: BuildState): Promise<void> {
+/** The message of one state of a build. @returns null when it is gone. */
+export async function buildMessage(work: Work, state: BuildState): Promise<Record<string, unknown> | null> {
   const row = await sqlOne<AnnouncedRow>(work.em, find, [state.buildId]);
   const project = row && (await findHookProject(work, row.project_id));
-  if (!row || !project) return;
-  const body = buildBody(work, { row, project, state });
-  await inTransaction(work, (inner) =>
-    enqueue(inner, { projectId: project.id, flag: 'build_events', event: 'Build Hook', body }),
-  );
+  return row && project && buildBody(work, { row, project, state });
 }
 
 const find = `

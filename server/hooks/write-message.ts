@@ -1,0 +1,18 @@
+import type { Work } from '../services.ts';
+import type { DeliveryRow } from './attempt.ts';
+import { type BuildState, buildMessage } from './build-message.ts';
+import { pushMessage } from './push-message.ts';
+
+/** What a message is about, as the statements that put it up wrote it down. */
+type Subject = { kind: 'push'; eventId: number } | ({ kind: 'build' } & BuildState);
+
+/** Writes the message to a hook. @returns JSON, or null when what it was about is gone. */
+export async function writeMessage(work: Work, row: DeliveryRow): Promise<string | null> {
+  if (row.subject === null) return null;
+  const subject = JSON.parse(row.subject) as Subject;
+  const message =
+    subject.kind === 'push'
+      ? await pushMessage(work, { eventId: subject.eventId, isSystem: row.is_system })
+      : await buildMessage(work, subject);
+  return message && JSON.stringify(message);
+}
