@@ -1,4 +1,5 @@
 import type { RefChange } from '../entities/push.ts';
+import { unauthorized } from '../errors.ts';
 import { zeroSha } from '../git/ref-name.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
@@ -16,6 +17,7 @@ export interface PushRequest {
 /**
  * Writes down what a push is about to change, durably, before git is let to it.
  *
+ * @throws AppError 401 for a user who was blocked or removed since the request began: a client may take its time.
  * @returns the id under which the push is settled; git records it in the log of every ref that it moves.
  */
 export async function recordPush(work: Work, { projectId, userId, changes }: PushRequest): Promise<number> {
@@ -24,10 +26,12 @@ export async function recordPush(work: Work, { projectId, userId, changes }: Pus
   return inTransaction(work, async ({ em }) => {
     const row = await sqlOne<{ id: number }>(
       em,
-      'insert into pushes (project_id, user_id, changes) values ($1, $2, $3) returning id',
+      `insert into pushes (project_id, user_id, changes) select $1, $2, $3::jsonb
+       where $2::int is null or exists (select 1 from users where id = $2 and state = 'active') returning id`,
       [projectId, userId, JSON.stringify(changes)],
     );
-    const pushId = row?.id ?? 0;
+    if (!row) throw unauthorized();
+    const pushId = row.id;
     await work.queue.add(
       em,
       'settle_push',

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { recordPush } from '../../server/actions/record-push.ts';
 import { rootToken, withApp } from '../support/app.ts';
 import type { MadeUser } from '../support/make.ts';
 
@@ -390,6 +391,19 @@ test('a blocked user is refused everywhere at once, and let in again with what h
   for (const [way, call] of waysIn(user, project.fullPath)) t.is((await call()).status, 401, way);
   await put('unblock');
   for (const [way, call, status] of waysIn(user, project.fullPath)) t.is((await call()).status, status, way);
+});
+
+test('a push that began before its user was blocked moves nothing', async (t) => {
+  const { app } = holder;
+  const user = await app.make.user();
+  const project = await app.make.project({ owner: user });
+  const changes = [{ ref: 'refs/heads/master', oldSha: '0'.repeat(40), newSha: 'a'.repeat(40) }];
+  const begin = () => recordPush(app.work, { projectId: project.id, userId: user.id, changes });
+  t.true((await begin()) > 0);
+  await app.call('PUT', `/api/v3/users/${user.id}/block`, { as: rootToken });
+  await t.throwsAsync(begin, { message: '401 Unauthorized' });
+  await app.call('DELETE', `/api/v3/users/${user.id}`, { as: rootToken });
+  await t.throwsAsync(begin, { message: '401 Unauthorized' });
 });
 
 test('ordinary users change nobody, not even themselves', async (t) => {
