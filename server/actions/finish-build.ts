@@ -48,11 +48,12 @@ export async function closeBuild(work: Work, end: BuildEnd): Promise<{ userId: n
   const { em } = work;
   // Before the build's own row: a claim takes its locks in this order.
   await sqlOne(em, 'delete from pending_builds where build_id = $1', [end.buildId]);
-  const ended = await sqlOne<{ user_id: number | null; has_coverage: boolean }>(
-    em,
-    endOne,
-    [end.buildId, end.status, end.from, end.failureReason ?? null],
-  );
+  const ended = await sqlOne<{ user_id: number | null; has_coverage: boolean }>(em, endOne, [
+    end.buildId,
+    end.status,
+    end.from,
+    end.failureReason ?? null,
+  ]);
   if (!ended) return null;
   await work.queue.add(
     em,

@@ -24,11 +24,14 @@ interface MovedRef {
 export async function writePushEvent(work: Work, moved: MovedRef): Promise<void> {
   const { push, change } = moved;
   const data = JSON.stringify(await pushData(work, moved));
-  await sql(
-    work.em,
-    readRefName(change.ref)?.isTag ? insert.tag : insert.branch,
-    [push.project_id, push.user_id, actionOf(change), push.id, change.ref, data],
-  );
+  await sql(work.em, readRefName(change.ref)?.isTag ? insert.tag : insert.branch, [
+    push.project_id,
+    push.user_id,
+    actionOf(change),
+    push.id,
+    change.ref,
+    data,
+  ]);
 }
 
 const insert = { tag: statement({ isTag: true }), branch: statement({ isTag: false }) };
