@@ -53,6 +53,8 @@ export async function fetchRepository(request: FetchRequest): Promise<Fetched> {
       runGit({ dir, args, attempted: 'import', timeoutMs: limits.timeMs, signal: watch.signal, ...way });
     const head = await git(['ls-remote', '--symref', '--', way.url, 'HEAD']);
     await git([...fetchArguments, '--', way.url, ...refspecs]);
+    await watch.look();
+    if (watch.isTooLarge()) throw new ImportFault(tooLarge(limits));
     const refs = (await listRefs(dir)).filter(({ name }) => isUsable(name));
     return { dir, refs, branch: chooseBranch(refs, headOf(head.stdout.toString('utf8'), refs)) };
   } catch (error) {
@@ -173,12 +175,13 @@ function headOf(listing: string, refs: readonly Ref[]): string | null {
 function watchSize(dir: string, { bytes }: FetchLimits) {
   const stop = new AbortController();
   let isTooLarge = false;
-  const timer = setInterval(async () => {
+  async function look(): Promise<void> {
     if ((await packSize(dir)) <= bytes) return;
     isTooLarge = true;
     stop.abort();
-  }, sizeLookMs);
-  return { signal: stop.signal, isTooLarge: () => isTooLarge, stop: () => clearInterval(timer) };
+  }
+  const timer = setInterval(look, sizeLookMs);
+  return { signal: stop.signal, look, isTooLarge: () => isTooLarge, stop: () => clearInterval(timer) };
 }
 
 /** All that a fetch writes but the names of refs. */
@@ -197,6 +200,10 @@ async function packSize(dir: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+function tooLarge({ bytes }: FetchLimits): string {
+  return `the repository is larger than ${bytes} bytes`;
+}
+
 interface Failed extends FetchRequest {
   isTooLarge: boolean;
   way: Way;
@@ -204,17 +211,23 @@ interface Failed extends FetchRequest {
 
 function asFault(error: unknown, { isTooLarge, limits, url, way }: Failed): unknown {
   if (!(error instanceof GitError)) return error;
-  if (isTooLarge) return new ImportFault(`the repository is larger than ${limits.bytes} bytes`);
+  if (isTooLarge) return new ImportFault(tooLarge(limits));
   if (error.stderr.startsWith('not done after')) {
     return new ImportFault(`the import took longer than ${limits.timeMs / 1000} seconds`);
   }
   const fault = way.relay?.fault();
   if (fault) return fault;
-  const said = error.stderr
+  return new ImportFault(
+    lastWords(error.stderr, (line) => line.replaceAll(way.url, url)),
+    { cause: error },
+  );
+}
+
+/** What git itself found wrong, without its progress and warnings. */
+function lastWords(stderr: string, readable: (line: string) => string): string {
+  const lines = stderr
     .split(/[\r\n]+/)
-    .map((line) => line.replaceAll(way.url, url))
-    .filter((line) => /^(?:error|fatal|remote|ssh):/i.test(line) || line.includes('Permission denied'));
-  return new ImportFault(said.slice(0, 3).join('; ') || 'git could not fetch the repository', {
-    cause: error,
-  });
+    .filter((line) => /^(?:error|fatal|ssh): |Permission denied/.test(line));
+  const said = lines.slice(0, 3).map(readable);
+  return said.join('; ') || 'git could not fetch the repository';
 }

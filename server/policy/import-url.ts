@@ -14,7 +14,7 @@ const sshUserForm = /^[a-z0-9_][a-z0-9_.-]*$/i;
 /** @returns null for what is no address to import from. */
 export function readImportUrl(text: string): ImportSource | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in it
-  if (/[\s\u0000-\u001f\u007f\\]/.test(text) || !/^[a-z]+:\/\//i.test(text) || !URL.canParse(text))
+  if (/[\s\u0000-\u001f\u007f\\]/.test(text) || !/^[a-z]+:\/\/[^/]/i.test(text) || !URL.canParse(text))
     return null;
   const url = new URL(text);
   if (!schemes.has(url.protocol) || !hostForm.test(url.hostname)) return null;

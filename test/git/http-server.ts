@@ -17,6 +17,7 @@ export interface Seen {
   url: string;
   protocol: string | undefined;
   encoding: string | undefined;
+  authorization: string | undefined;
   push?: PushHead;
   done?: Promise<GitEnd>;
 }
@@ -31,6 +32,8 @@ export interface TestServerOptions {
   dir: string;
   /** The identity's e-mail of the pushes, in their order. */
   email?: (push: number) => string;
+  /** Answers a request in place of the server; false leaves it to that. */
+  instead?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
 }
 
 /** The smallest server around the functions under test: one repository at `/r.git`, open to everybody. */
@@ -54,7 +57,7 @@ export async function serveGit(options: TestServerOptions): Promise<TestServer> 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { dir, email, seen }: TestServerOptions & { seen: Seen[] },
+  { dir, email, instead, seen }: TestServerOptions & { seen: Seen[] },
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -63,8 +66,10 @@ async function answer(
   const protocol = request.headers['git-protocol']?.toString();
   const encoding = request.headers['content-encoding'];
   const gzip = encoding === 'gzip';
-  const call: Seen = { url: url.pathname, protocol, encoding };
+  const { authorization } = request.headers;
+  const call: Seen = { url: url.pathname, protocol, encoding, authorization };
   seen.push(call);
+  if (await instead?.(request, response)) return;
   if (url.pathname.endsWith('/info/refs')) {
     const service = url.searchParams.get('service') as GitService;
     const { headers, body } = await advertiseRefs({ dir, service, protocol, signal });
