@@ -14,6 +14,7 @@ import { healthRouter } from './web/health.ts';
 import { consentRouter } from './web/oauth.ts';
 import { tokenRouter } from './web/oauth-tokens.ts';
 import { signInRouter } from './web/sign-in.ts';
+import { homeRouter } from './web/home.ts';
 import { uploadsRouter } from './web/uploads.ts';
 
 export const apiPrefix = '/api/v3';
@@ -30,6 +31,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     openApiRouter(apiEndpoints, { prefix: apiPrefix, services }),
     mount(apiEndpoints, { prefix: apiPrefix, services, options }),
     mount(runnerEndpoints, { prefix: runnerPrefix, services, options }),
+    homeRouter(services),
     uploadsRouter(services),
     tokenRouter(services),
     consentRouter(services),
