@@ -5,11 +5,11 @@ import { type Answer, rootToken, withApp } from '../support/app.ts';
 
 const holder = withApp();
 
-/** Everything that a setting can be asked for, with the test that asks where this file does not. */
+/** Where the test of a setting, or what sets it for that test, is found when it is not in this file. */
 const proofs: Record<string, string> = {
   avatar_service_enabled: 'avatars.test.ts',
   max_attachment_size: 'uploads.test.ts',
-  max_artifacts_size: '../runner-api/artifacts-limits.test.ts',
+  max_artifacts_size: '../support/artifact-files.ts',
   runners_registration_token: 'settings.test.ts',
   user_oauth_applications: 'applications.test.ts',
   local_requests_allowed: 'project-import.test.ts',
