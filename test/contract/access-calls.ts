@@ -7,7 +7,7 @@ import type { ServedEndpoint } from './every-endpoint.ts';
 /** What a path may name, by the part before it. Each call that changes something gets a thing of its own. */
 type Maker = (scene: Scene) => Promise<number | string> | number | string;
 
-interface Scene {
+export interface Scene {
   app: TestApp;
   world: AccessWorld;
   project: AccessProject;
@@ -158,11 +158,16 @@ export async function callAs(
   caller: string,
 ): Promise<string> {
   const { app, world, project } = scene;
-  const path = await fillPath({ ...scene, name: served.name }, served.endpoint.path);
+  const path = await callPath({ ...scene, name: served.name }, served);
   const token = world.tokenOf(caller, project);
   if (token === undefined && caller !== 'anonymous') throw new Error(`nobody is called ${caller}`);
-  const answer = await app.call(served.endpoint.method, served.prefix + path, { as: token });
+  const answer = await app.call(served.endpoint.method, path, { as: token });
   return classOf(answer.status);
+}
+
+/** The path of a request, with a thing of its own for each part that names one. */
+export async function callPath(scene: Scene, { prefix, endpoint }: ServedEndpoint): Promise<string> {
+  return prefix + (await fillPath(scene, endpoint.path));
 }
 
 async function fillPath(scene: Scene, path: string): Promise<string> {

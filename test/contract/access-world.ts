@@ -107,5 +107,5 @@ async function accessProject({ make, services }: TestApp, visibility: Visibility
 export async function firstCommit({ repositoriesDir }: Services, project: { id: number }): Promise<string> {
   const repository = repositoryDir(repositoriesDir, project.id);
   const tree = await git(repository, 'hash-object', '-w', '-t', 'tree', '/dev/null');
-  return git(repository, 'commit-tree', '-m', 'A commit', tree);
+  return git(repository, 'commit-tree', '-m', `A commit of ${project.id}`, tree);
 }
