@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
 import { avatarOf } from './avatar.ts';
 import type { ListQuery } from './list-query.ts';
+import { partOf } from './text-search.ts';
 import type { UserSummaryRow } from './user-summary.ts';
-import { escapeLike } from './users.ts';
 
 /** A member of a group or project. */
 export interface MemberRow extends UserSummaryRow {
@@ -25,7 +25,7 @@ export function listProjectMembers(projectId: number, search: string | undefined
   const order = 'm.id desc';
   if (search === undefined) return { columns, from: ofProject, order, values: [projectId] };
   const from = `${ofProject} and u.username ilike $2`;
-  return { columns, from, order, values: [projectId, `%${escapeLike(search)}%`] };
+  return { columns, from, order, values: [projectId, partOf(search)] };
 }
 
 /** One member of a group, or null. */

@@ -1,6 +1,6 @@
 import { avatarOf } from './avatar.ts';
 import type { ListQuery } from './list-query.ts';
-import { escapeLike } from './users.ts';
+import { hasPart, partOf } from './text-search.ts';
 
 /** Everybody who takes part in the project in `$1`: its owner, its members, and those of groups that have it. */
 const participants = `
@@ -20,8 +20,8 @@ export function listProjectUsers(projectId: number, search: string | undefined):
   const values: unknown[] = [projectId];
   let from = `users u where u.id in (${participants})`;
   if (search !== undefined) {
-    values.push(`%${escapeLike(search)}%`);
-    from += ' and (u.name ilike $2 or u.username ilike $2 or u.email ilike $2)';
+    values.push(partOf(search));
+    from += ` and ${hasPart(['u.name', 'u.username', 'u.email'], '$2', search)}`;
   }
   return {
     columns: `u.id, u.username, u.name, u.state, u.email, ${avatarOf('u')} as avatar`,

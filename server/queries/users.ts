@@ -1,4 +1,5 @@
 import type { ListQuery } from './list-query.ts';
+import { hasPart, partOf } from './text-search.ts';
 import { userColumns } from './user-row.ts';
 
 export interface UserFilter {
@@ -13,24 +14,23 @@ export function listUsers({ search, username, active }: UserFilter): ListQuery {
   const conditions = ['true'];
   const values: unknown[] = [];
   if (search !== undefined) {
-    values.push(`%${escapeLike(search)}%`);
-    const n = `$${values.length}`;
-    conditions.push(`(u.name ilike ${n} or u.username ilike ${n} or u.email ilike ${n})`);
+    const matches = hasPart(['name', 'username', 'email'], `$${values.push(partOf(search))}`, search);
+    // What is prepared once for all texts would rather go through all users in the order of the list.
+    conditions.push(`u.id = any(array(select id from users where ${matches}))`);
   }
   if (username !== undefined) {
     values.push(username);
-    conditions.push(`u.username = $${values.length}`);
+    const n = `$${values.length}`;
+    conditions.push(`lower(u.username) = lower(${n}) and u.username = ${n}`);
   }
   if (active) conditions.push(`u.state = 'active'`);
+  const from = `users u where ${conditions.join(' and ')}`;
   return {
     columns: userColumns,
-    from: `users u where ${conditions.join(' and ')}`,
+    from: 'users u',
     order: 'u.id desc',
     values,
+    countFrom: from,
+    index: { key: 'u.id', from, backwards: 'u.id asc' },
   };
-}
-
-/** A text that stands for itself inside a `like` pattern. */
-export function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
 }
