@@ -10,7 +10,7 @@ import { paginate } from '../http/paginate.ts';
 import { flag, integer, optional, pathText, text } from '../http/params.ts';
 import { GroupDetailJson, GroupJson, presentGroup } from '../present/group.ts';
 import { ProjectJson, presentProject } from '../present/project.ts';
-import { findGroup, type GroupRow } from '../queries/group-row.ts';
+import { findGroup, type GroupRow, type GroupScope } from '../queries/group-row.ts';
 import { listGroups } from '../queries/groups.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import { listGroupProjects } from '../queries/projects.ts';
@@ -50,7 +50,7 @@ const get = endpoint({
   summary: `One group, by id or path, with the newest of its projects, at most ${shownProjects}`,
   access: onGroup('read_group'),
   returns: GroupDetailJson,
-  run: ({ viewer, group, work }) => presentDetail(work, viewer, group),
+  run: ({ viewer, group, work }) => presentDetail(work, inGroup(viewer, group), group),
 });
 
 const create = endpoint({
@@ -77,7 +77,7 @@ const update = endpoint({
   async run({ viewer, group, params, work }) {
     const { visibility_level: visibilityLevel, ...called } = params;
     await updateGroup(work, { viewer, id: group.id, change: { ...called, visibilityLevel } });
-    return presentDetail(work, viewer, await requireGroup(work, String(group.id)));
+    return presentDetail(work, inGroup(viewer, group), await requireGroup(work, String(group.id)));
   },
 });
 
@@ -106,7 +106,8 @@ const projects = endpoint({
   returns: ProjectJson,
   list: true,
   async run({ viewer, group, params, page, work }) {
-    const rows = await paginate<ProjectRow>(work.em, listGroupProjects(viewer, group.id, params), page);
+    const query = listGroupProjects(inGroup(viewer, group), group.id, params);
+    const rows = await paginate<ProjectRow>(work.em, query, page);
     return rows.map((row) => presentProject(row, addresses(work)));
   },
 });
@@ -131,6 +132,11 @@ async function requireGroup(work: Work, idOrPath: string): Promise<GroupRow> {
   const group = await findGroup(work.em, idOrPath);
   if (!group) throw notFound('Group');
   return group;
+}
+
+/** Members see all projects of their group, so that nobody has to look which. */
+function inGroup(viewer: Viewer, { viewer_level }: GroupScope): Viewer {
+  return viewer_level > 0 ? { ...viewer, is_admin: true } : viewer;
 }
 
 async function presentDetail(work: Work, viewer: Viewer, group: GroupRow) {
