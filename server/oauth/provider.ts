@@ -90,6 +90,7 @@ export async function authorize(work: Work, request: AuthorizationRequest): Prom
   const { params, userId, isApproved } = request;
   const redirectUri = params.redirect_uri;
   if (redirectUri === undefined) return { kind: 'refuse', refusal: withoutAddress };
+  if ((params.state ?? '').length > longestState) return { kind: 'refuse', refusal: withoutMeasure };
   const state: OauthParams = params.state === undefined ? {} : { state: params.state };
   const response = new OAuth2Server.Response();
   const parts = { em: work.em, userByPassword: neverByPassword, isWithoutClient: false };
@@ -115,6 +116,14 @@ export function denied(redirectUri: string, state: string | undefined): string {
   const refusal = { error: 'access_denied', error_description: 'The user denied the request' };
   return withParameters(redirectUri, { ...refusal, ...(state === undefined ? {} : { state }) });
 }
+
+/** Characters. It has to fit into an address that servers take. */
+const longestState = 4096;
+
+const withoutMeasure = {
+  error: 'invalid_request',
+  error_description: 'Invalid parameter: state is too long',
+};
 
 const withoutAddress = {
   error: 'invalid_request',

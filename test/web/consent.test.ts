@@ -22,6 +22,7 @@ test('a page says that the address is not the program’s, and leads nowhere', a
     { redirect_uri: '' },
     { client_id: 'f'.repeat(64) },
     { client_id: '' },
+    { state: 'x'.repeat(4097) },
   ];
   for (const more of wrong) {
     const page = await browser.get(askFor(application, more));

@@ -96,6 +96,13 @@ test.serial('pages and the password grant are counted together with the interfac
   t.is((await requestTokens(app, null, { grant_type: 'refresh_token', refresh_token: 'x' })).status, 401);
 });
 
+test.serial('what an address tries in vain is not counted against accounts', async (t) => {
+  const { username } = await holder.app.make.user();
+  for (let n = 0; n < 10; n += 1) await trySession(holder.app.url, `user${n}`);
+  for (let n = 0; n < 10; n += 1) t.is((await trySession(holder.app.url, username)).status, 429);
+  t.is((await trySession(await serverFor('203.0.113.44'), username)).status, 401);
+});
+
 test.serial('as many at once count as one after the other', async (t) => {
   const answers = await Promise.all(Array.from({ length: 15 }, () => trySession(holder.app.url, 'root')));
   t.is(answers.filter(({ status }) => status === 429).length, 5);
