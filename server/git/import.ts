@@ -46,8 +46,8 @@ const sizeLookMs = 500;
 export async function fetchRepository(request: FetchRequest): Promise<Fetched> {
   const { dir, limits } = request;
   await initRepository(dir);
-  const watch = watchSize(dir, limits);
   const way = await wayTo(request);
+  const watch = watchSize(dir, limits);
   try {
     const git = (args: string[]) =>
       runGit({ dir, args, attempted: 'import', timeoutMs: limits.timeMs, signal: watch.signal, ...way });
