@@ -47,9 +47,10 @@ test('a name is enough: the rest has defaults', async (t) => {
   const events = await app.rows('select author_id, action from events where project_id = $1', [body.id]);
   t.deepEqual(events, [{ author_id: user.id, action: 'created' }]);
   const again = await app.call<Project>('GET', `/api/v3/projects/${body.id}`, { as: user.token });
-  const { permissions, ...shown } = again.body;
+  const { permissions, import_status, import_error, ...shown } = again.body;
   t.deepEqual(shown, body);
   t.truthy(permissions);
+  t.deepEqual([import_status, import_error], ['none', null]);
 });
 
 test('every attribute can be given, as a form too', async (t) => {
@@ -254,4 +255,46 @@ test('nothing is left of a project that could not be made', async (t) => {
   const user = await make.user();
   t.is((await create(user, { name: 'x', visibility_level: 7 })).status, 400);
   t.deepEqual(await rows('select 1 from projects where creator_id = $1', [user.id]), []);
+});
+
+test('administrators make projects for others', async (t) => {
+  const { make, call, rows } = holder.app;
+  const user = await make.user({ projectsLimit: 1 });
+  const createFor = (id: number | string, json: Record<string, unknown>, as = rootToken) =>
+    call<Project>('POST', `/api/v3/projects/user/${id}`, { as, json });
+  const { status, body } = await createFor(user.id, { name: 'For You', path: 'ignored', namespace_id: 1 });
+  t.is(status, 201);
+  t.like(body, { path_with_namespace: `${user.username}/for-you`, creator_id: user.id });
+  t.like(body.owner, { id: user.id });
+  t.regex(String(body.runners_token), /^[\w-]{20}$/);
+  t.deepEqual(await rows('select user_id from project_members where project_id = $1', [body.id]), [
+    { user_id: user.id },
+  ]);
+  t.deepEqual(await rows('select author_id, action from events where project_id = $1', [body.id]), [
+    { author_id: user.id, action: 'created' },
+  ]);
+  t.is((await createFor(user.id, { name: 'One more' })).status, 403);
+  const blank = { name: ["can't be blank"], path: ["can't be blank"] };
+  t.deepEqual((await createFor(user.id, {})).body.message, blank);
+  for (const id of [999_999, 'x']) t.is((await createFor(id, { name: 'a' })).status, 404);
+  t.is((await createFor(999_999, {})).body.message, '404 User Not Found');
+  t.is((await createFor(user.id, { name: 'a' }, user.token)).status, 403);
+});
+
+test.serial('shared runners: as the administrator wants it for new projects', async (t) => {
+  const { make, rows } = holder.app;
+  await rows('update settings set shared_runners_enabled = false');
+  t.teardown(() => rows('update settings set shared_runners_enabled = true').then(() => {}));
+  t.false((await create(await make.user(), { name: 'Alone' })).body.shared_runners_enabled);
+});
+
+test('a namespace that is being removed takes no project', async (t) => {
+  const { make, rows } = holder.app;
+  const user = await make.user();
+  const group = await make.group();
+  await make.groupMember(group, user, 'owner');
+  await rows('update namespaces set pending_delete = true where id = $1', [group]);
+  const refused = await create(user, { name: 'a', namespace_id: group });
+  t.is(refused.status, 400);
+  t.deepEqual(refused.body.message, { namespace: ['is not valid'] });
 });
