@@ -1,6 +1,6 @@
 import { groupColumns, isGroup } from './group-row.ts';
 import type { ListQuery } from './list-query.ts';
-import { escapeLike } from './users.ts';
+import { partOf } from './text-search.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface NamespaceRow {
@@ -35,7 +35,7 @@ function searched(
   const values: unknown[] = viewer.is_admin ? [] : [viewer.id];
   const order = 'n.id desc';
   if (search === undefined) return { columns, from, order, values };
-  values.push(`%${escapeLike(search)}%`);
+  values.push(partOf(search));
   const place = `$${values.length}`;
   return { columns, from: `${from} and (n.name ilike ${place} or n.path ilike ${place})`, order, values };
 }
