@@ -53,6 +53,8 @@ async function crowded(
 ): Promise<Client> {
   const { db } = world;
   await db.query(addUsers, [users]);
+  // Its token stands in all of them: one that cannot be opened is no answer.
+  await world.make.project();
   await db.query(addProjects, [projects]);
   await db.query(`select graphile_worker.add_job('sum_project_counts', '{}')`);
   await poll('the sum of the projects', 60_000, async () => {
@@ -87,7 +89,7 @@ const addProjects = `
       last_activity_at, runners_token_digest, runners_token_sealed)
     select o.id, o.owner_id, case when p.n <= ${wanted} then 'Wanted ' else 'Project ' end || p.n, 'project-' || p.n, 'What the project ' || md5(p.n::text) || ' is about',
       (p.n % 3) * 10, now() - p.n * interval '1 minute', now() - (p.n * 7919 % 100000) * interval '1 minute',
-      sha256(convert_to('project' || p.n, 'utf8')), ''
+      sha256(convert_to('project' || p.n, 'utf8')), (select runners_token_sealed from projects limit 1)
     from generate_series(1, $1::int) p (n) join owners o on o.n = (p.n - 1) / ${share}
     returning id, creator_id
   )
