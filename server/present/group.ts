@@ -13,10 +13,19 @@ export const GroupJson = z.strictObject({
   web_url: z.string(),
 });
 
-/** A group with those of its projects that the caller sees. Nobody owns these by himself. */
+/** What lists of projects do not say, and owners, whom projects of groups have not. */
+const shownElsewhere = {
+  owner: true,
+  permissions: true,
+  runners_token: true,
+  import_status: true,
+  import_error: true,
+} as const;
+
+/** A group with those of its projects that the caller sees. */
 export const GroupDetailJson = z.strictObject({
   ...GroupJson.shape,
-  projects: z.array(ProjectJson.omit({ owner: true, permissions: true, runners_token: true })),
+  projects: z.array(ProjectJson.omit(shownElsewhere)),
 });
 
 export function presentGroup(group: GroupRow, origin: string): z.infer<typeof GroupJson> {
