@@ -1,11 +1,11 @@
 import { invalid, notFound } from '../errors.ts';
 import { announceKey } from '../hooks/announce.ts';
-import { readSshKey } from '../policy/ssh-key.ts';
 import { findDeployKey, findUsableDeployKey } from '../queries/deploy-keys.ts';
 import type { KeyRow } from '../queries/ssh-keys.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { readSshKey } from './read-ssh-key.ts';
 import { insertKey, type NewKey } from './ssh-keys.ts';
 
 interface Place {

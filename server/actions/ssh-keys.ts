@@ -1,10 +1,10 @@
 import { invalid } from '../errors.ts';
 import { announceKey } from '../hooks/announce.ts';
 import { mailNewKey } from '../mail/queue-mail.ts';
-import { readSshKey, type SshKey } from '../policy/ssh-key.ts';
 import { findUserKey, type KeyRow, keyColumns } from '../queries/ssh-keys.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { readSshKey, type SshKey } from './read-ssh-key.ts';
 
 export interface NewKey {
   /** At most 255 characters. */

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey } from 'node:crypto';
-import { fieldsOf, type WireFields } from './ssh-wire.ts';
+import { fieldsOf, type WireFields } from '../policy/ssh-wire.ts';
 
 /** A public key as it is stored and compared. */
 export interface SshKey {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { readSshKey } from '../../server/policy/ssh-key.ts';
+import { readSshKey } from '../../server/actions/read-ssh-key.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
 
 const cannot = { fingerprint: ['cannot be generated'] };
