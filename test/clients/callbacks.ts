@@ -1,5 +1,6 @@
 import { password } from '../support/make.ts';
-import { clientTest, loadClient, type Place, sshKey } from './client-test.ts';
+import { sshKeyLine } from '../support/ssh-key-lines.ts';
+import { clientTest, loadClient, type Place } from './client-test.ts';
 
 /** As it hands them back: bodies, and `true` for what was deleted. */
 interface Handed {
@@ -33,7 +34,7 @@ clientTest('gitlab: users, their sessions and keys', async (t, place) => {
   const session = await done(users, 'session', made.username, password);
   const own = open?.({ url: place.url, token: String(session.private_token) });
   t.like(await done(own?.users, 'current'), { id: made.id, is_admin: false });
-  const key = await done(users.keys, 'addKey', made.id, 'Laptop', sshKey());
+  const key = await done(users.keys, 'addKey', made.id, 'Laptop', sshKeyLine(place.name('key')));
   t.like(key, { title: 'Laptop' });
   t.deepEqual(
     (await many(users.keys, 'all', made.id)).map(({ id }) => id),
@@ -110,7 +111,7 @@ clientTest('gitlab: members of projects, hooks and deploy keys', async (t, place
   t.is((await many(hooks, 'list', project.id)).length, 1);
   t.is(await handed(hooks, 'remove', project.id, hook.id), true);
   t.deepEqual(await many(hooks, 'list', project.id), []);
-  const key = await done(keys, 'addKey', project.id, { title: 'Robot', key: sshKey() });
+  const key = await done(keys, 'addKey', project.id, { title: 'Robot', key: sshKeyLine(place.name('key')) });
   t.like(await done(keys, 'getKey', project.id, key.id), { id: key.id, title: 'Robot' });
   t.deepEqual(
     (await many(keys, 'listKeys', project.id)).map(({ id }) => id),

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import test, { type ExecutionContext } from 'ava';
 import type { Forge } from '../support/forge.ts';
@@ -56,16 +55,4 @@ async function openPlace(createStatus: string): Promise<Place> {
     token: root.token,
     name: (word) => `${word}-${++count}`,
   };
-}
-
-/** A new public key of a user, as it stands in his file. */
-export function sshKey(comment = 'somebody@somewhere'): string {
-  const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
-  const parts = [Buffer.from('ssh-ed25519'), Buffer.from(x, 'base64url')];
-  const wire = parts.flatMap((part) => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(part.length);
-    return [length, part];
-  });
-  return `ssh-ed25519 ${Buffer.concat(wire).toString('base64')} ${comment}`;
 }

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { password } from '../support/make.ts';
-import { clientTest, loadClient, type Place, sshKey } from './client-test.ts';
+import { sshKeyLine } from '../support/ssh-key-lines.ts';
+import { clientTest, loadClient, type Place } from './client-test.ts';
 
 interface Handed {
   [key: string]: unknown;
@@ -103,7 +104,7 @@ clientTest('node-gitlab: members of projects, hooks and deploy keys', async (t, 
   await hooks.remove({ id, hook_id: hook.id });
   await refused(t, hooks.get({ id, hook_id: hook.id }), 404);
   await refused(t, hooks.create({ id, url: 'ftp://hooks.example.com/' }), 422);
-  const key = await one(deployKeys.create({ id, title: 'Robot', key: sshKey() }));
+  const key = await one(deployKeys.create({ id, title: 'Robot', key: sshKeyLine(place.name('key')) }));
   t.like(await one(deployKeys.get({ id, key_id: key.id })), { title: 'Robot', key: key.key });
   t.is((await many(deployKeys.list({ id }))).length, 1);
   await deployKeys.remove({ id, key_id: key.id });

@@ -1,5 +1,6 @@
 import { password } from '../support/make.ts';
-import { clientTest, loadClient, type Place, sshKey } from './client-test.ts';
+import { sshKeyLine } from '../support/ssh-key-lines.ts';
+import { clientTest, loadClient, type Place } from './client-test.ts';
 
 interface Handed {
   statusCode: number;
@@ -18,7 +19,7 @@ clientTest('gl-got: a user signs in and keeps keys and addresses', async (t, pla
   t.is(session.statusCode, 201);
   const own = { ...place, token: String(session.body.private_token) };
   t.like((await send(own, 'get', 'user')).body, { username, private_token: own.token });
-  const key = await send(own, 'post', 'user/keys', { title: 'Home', key: sshKey() });
+  const key = await send(own, 'post', 'user/keys', { title: 'Home', key: sshKeyLine(place.name('key')) });
   t.is(key.statusCode, 201);
   t.like((await send(own, 'get', `user/keys/${key.body.id}`)).body, { title: 'Home' });
   t.is(await statusOf(place, 'get', `user/keys/${key.body.id}`), 404);
