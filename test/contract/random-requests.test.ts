@@ -25,10 +25,11 @@ for (const isAdmin of [false, true]) {
     const who = isAdmin ? 'an administrator' : 'anybody else';
     test.serial(`random requests of ${who} to ${served.name}`, async (t) => {
       t.log(`again with HEARTH_RANDOM_SEED=${seed}`);
-      // Reading leaves a world as it is.
-      if (!world || served.endpoint.method !== 'GET') world = await randomWorld(holder.app, { isAdmin });
+      world ??= await randomWorld(holder.app, { isAdmin });
       const share = requests * (isAdmin ? 0.3 : 0.7);
       await t.notThrowsAsync(checkEndpoint(served, { url: holder.app.url, world, requests: share, seed }));
+      // What is gone cannot show a fault of the endpoints that follow.
+      if (served.endpoint.method === 'DELETE') world = null;
     });
   }
 }

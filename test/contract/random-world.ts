@@ -1,5 +1,6 @@
-import { rootToken, type TestApp } from '../support/app.ts';
+import { registrationToken, rootToken, type TestApp } from '../support/app.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
+import { sshKeyLine } from '../support/ssh-key-lines.ts';
 
 /** What belongs to somebody and must not be told to others. */
 export interface Secret {
@@ -45,13 +46,17 @@ export async function randomWorld(app: TestApp, { isAdmin }: { isAdmin: boolean 
     callers.push({ name: `a ${level}`, token: (await make.member(others.project, level)).token });
   }
   const all = [others, shown, own];
-  return {
+  // Not root, who is blocked or removed sooner or later.
+  const admin = await make.user({ isAdmin: true });
+  const world: RandomWorld = {
     isAdmin,
-    callers: isAdmin ? [{ name: 'an administrator', token: rootToken }] : callers,
+    callers: isAdmin ? [{ name: 'an administrator', token: admin.token }] : callers,
     ownTokens: own.tokens,
     secrets: [others, shown].flatMap(({ secrets }) => secrets),
     named: mergeNamed(all.map(({ named }) => named)),
   };
+  await addOfInstance(app, world, admin.token);
+  return world;
 }
 
 function mergeNamed(all: Things['named'][]): Things['named'] {
@@ -94,27 +99,79 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
 }
 
 interface Made {
-  id?: number | string;
+  id?: number;
   token?: string;
+  secret?: string;
 }
 
 /** What only the interface makes. */
 async function addByRequest(
-  { call }: TestApp,
+  app: TestApp,
   { owner, project }: { owner: MadeUser; project: MadeProject },
   { named, secrets }: Pick<Things, 'named' | 'secrets'>,
 ): Promise<void> {
-  const post = async (path: string, form: Record<string, string>) => {
-    const { status, body } = await call<Made>('POST', `/api/v3${path}`, { as: owner.token, form });
-    if (status >= 300) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  };
+  const post = (path: string, form: Record<string, string>) => postAs(app, { as: owner.token, path, form });
   const within = `/projects/${project.id}`;
+  const word = (kind: string) => `${kind}-of-${owner.username}-in-${project.path}`;
+  const never = (kind: string, what: string) => {
+    secrets.push({ value: word(kind), what, isForAdmins: false });
+    return word(kind);
+  };
   const { token = '' } = await post(`${within}/triggers`, {});
-  named.triggers = [token];
   secrets.push({ value: token, what: 'the token of a trigger', isForAdmins: true });
-  const value = `value-of-${owner.username}-${project.path}`;
-  await post(`${within}/variables`, { key: 'SECRET', value });
-  named.variables = ['SECRET'];
-  secrets.push({ value, what: 'the value of a variable', isForAdmins: true });
+  await post(`${within}/variables`, { key: 'SECRET', value: word('value') });
+  secrets.push({ value: word('value'), what: 'the value of a variable', isForAdmins: true });
+  const hook = await post(`${within}/hooks`, {
+    url: `http://user:${never('hook-password', 'the password of a hook')}@127.0.0.1:1/`,
+    token: never('hook-token', 'the token of a hook'),
+  });
+  const program = await post('/user/applications', { name: 'A', redirect_uri: 'https://example.com/' });
+  secrets.push({ value: program.secret ?? '', what: 'the secret of a program', isForAdmins: false });
+  const password = never('import-password', 'the password of an import');
+  const url = `http://user:${password}@127.0.0.1:1/a.git`;
+  const imported = await post('/projects', { name: 'imported', import_url: url });
+  const key = await post('/user/keys', { title: 'A', key: sshKeyLine(word('key')) });
+  const deployKey = await post(`${within}/keys`, { title: 'A', key: sshKeyLine(word('deploy-key')) });
+  const email = await post('/user/emails', { email: `${word('mail')}@example.com` });
+  Object.assign(named, {
+    triggers: [token],
+    variables: ['SECRET'],
+    hooks: idOf(hook),
+    applications: idOf(program),
+    keys: [...idOf(key), ...idOf(deployKey)],
+    deploy_keys: idOf(deployKey),
+    emails: idOf(email),
+    share: named.groups ?? [],
+    fork: [project.id, ...idOf(imported)],
+    user: [owner.id],
+    search: ['project', 'imported'],
+    licenses: ['mit'],
+  });
+}
+
+/** A hook of the whole instance, and secrets of the instance itself. */
+async function addOfInstance(app: TestApp, world: RandomWorld, as: string): Promise<void> {
+  const url = 'http://user:system-password@127.0.0.1:1/';
+  const form = { url, token: 'system-hook-token' };
+  const hook = await postAs(app, { as, path: '/hooks', form });
+  world.named.hooks = [...(world.named.hooks ?? []), ...idOf(hook)];
+  world.secrets.push(
+    { value: 'system-password', what: 'the password of a hook', isForAdmins: false },
+    { value: form.token, what: 'the token of a hook', isForAdmins: false },
+    { value: registrationToken, what: 'the token for runners', isForAdmins: true },
+    { value: rootToken, what: "an administrator's token", isForAdmins: false },
+  );
+}
+
+async function postAs(
+  { call }: TestApp,
+  { as, path, form }: { as: string; path: string; form: Record<string, string> },
+): Promise<Made> {
+  const { status, body } = await call<Made>('POST', `/api/v3${path}`, { as, form });
+  if (status >= 300) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+function idOf({ id }: Made): number[] {
+  return id === undefined ? [] : [id];
 }
