@@ -30,6 +30,8 @@ export function translateDatabaseError(error: unknown): AppError | null {
   if (code === '23505') return uniqueViolation(constraintOf(error));
   // Whom or what the new row names was removed after the request had found it.
   if (code === '23503') return notFound();
+  // Two requests waited for each other: this one was given up, and can be repeated.
+  if (code === '40P01') return unavailable(error);
   if (code && passingClasses.has(code.slice(0, 2))) return unavailable(error);
   return error instanceof DriverException && !code ? unavailable(error) : null;
 }

@@ -1,7 +1,7 @@
 import { Namespace } from '../entities/namespace.ts';
 import { Project } from '../entities/project.ts';
 import { Settings } from '../entities/settings.ts';
-import { forbidden, invalid, notFound } from '../errors.ts';
+import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { checkRefName } from '../git/ref-name.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
@@ -11,7 +11,7 @@ import { can } from '../policy/project.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
-import { sql } from '../sql.ts';
+import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
 import { requireNames } from './create-project.ts';
 import {
@@ -46,7 +46,8 @@ interface ChangeRequest {
 /**
  * Changes what is given and leaves the rest.
  *
- * @throws AppError 404 when it is removed meanwhile, 403 when only the owner may change it (name, visibility), 400 with the faults.
+ * @throws AppError 404 when it is removed meanwhile, 409 when it is moved, 403 when only the owner may change it
+ * (name, visibility), 400 with the faults.
  */
 export async function updateProject(work: Work, request: ChangeRequest): Promise<void> {
   const { em } = work;
@@ -82,9 +83,11 @@ async function changeVisibility(
   level: number,
 ): Promise<void> {
   const { em } = work;
-  // As its group cannot change who sees it meanwhile, neither can the source of the fork.
+  // As its group cannot change who sees it meanwhile, neither can the source of the fork, nor can it be moved.
   await sql(em, 'select 1 from namespaces where id = $1 for share', [row.namespace_id]);
   const sourceLevel = await holdVisibility(work, row.id);
+  const isHere = 'select 1 from projects where id = $1 and namespace_id = $2';
+  if (!(await sqlOne(em, isHere, [row.id, row.namespace_id]))) throw conflict();
   const namespace = await em.findOneOrFail(Namespace, { id: row.namespace_id });
   const settings = await em.findOneOrFail(Settings, { id: 1 });
   requireVisibility(change, { viewer, settings, namespace, sourceLevel });

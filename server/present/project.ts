@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { visibilityLevels } from '../../shared/access-level.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import { presentTime, Timestamp } from './timestamp.ts';
-import { gravatar, presentUserSummary, UserSummaryJson } from './user.ts';
+import { presentUserSummary, UserSummaryJson } from './user.ts';
 
 const OwnerJson = z.strictObject({ ...UserSummaryJson.shape, created_at: Timestamp });
 
@@ -139,7 +139,7 @@ function presentOwner(row: ProjectRow, origin: string): Pick<ProjectJson, 'owner
       name: row.owner_name ?? '',
       state: row.owner_state ?? 'active',
       email: row.owner_email ?? '',
-      avatar: row.owner_avatar ?? gravatar(row.owner_email ?? ''),
+      avatar: row.owner_avatar,
     },
     origin,
   );

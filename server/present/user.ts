@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { UserProfileRow, UserRow } from '../queries/user-row.ts';
 import { presentTime, presentTimeOrNull, Timestamp } from './timestamp.ts';
@@ -96,10 +95,4 @@ export function presentUserFull(user: UserRow, origin: string): z.infer<typeof U
     two_factor_enabled: user.two_factor_enabled,
     external: user.external,
   };
-}
-
-/** Where a statement does not tell the picture yet. */
-export function gravatar(email: string): string {
-  const hash = createHash('md5').update(email.toLowerCase()).digest('hex');
-  return `http://www.gravatar.com/avatar/${hash}?s=80&d=identicon`;
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
+import { avatarOf } from './avatar.ts';
 import type { Viewer } from './viewer.ts';
 
 /** A project with its namespace, owner and the viewer's rights: all that presenters and policy read. */
@@ -96,7 +97,7 @@ export function projectColumnsFor(viewer: string): string {
   n.share_with_group_lock as namespace_share_lock, n.visibility_level as namespace_visibility,
   n.created_at as namespace_created_at, n.updated_at as namespace_updated_at,
   o.name as owner_name, o.username as owner_username, o.state as owner_state, o.email as owner_email,
-  o.avatar as owner_avatar, o.created_at as owner_created_at,
+  ${avatarOf('o')} as owner_avatar, o.created_at as owner_created_at,
   (select json_build_object('id', f.id, 'name', f.name, 'name_with_namespace', coalesce(fo.name, fn.name) || ' / ' || f.name,
       'path', f.path, 'path_with_namespace', fn.path || '/' || f.path)
     from projects f join namespaces fn on fn.id = f.namespace_id left join users fo on fo.id = fn.owner_id

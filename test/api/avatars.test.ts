@@ -15,6 +15,7 @@ async function everywhere(t: ExecutionContext): Promise<{ user: MadeUser; shown(
   const { app } = holder;
   const project = await app.make.project();
   const user = await app.make.member(project, 'master');
+  const mine = await app.make.project({ owner: user });
   const groupId = await app.make.group();
   await app.make.groupMember(groupId, user, 'owner');
   const build = await app.make.build(project, { columns: { user_id: user.id } });
@@ -30,6 +31,7 @@ async function everywhere(t: ExecutionContext): Promise<{ user: MadeUser; shown(
       await get(`users/${user.id}`),
       await get(`users?username=${user.username}`),
       await own<Shown>('GET', `users/${user.id}`),
+      ((await get(`projects/${mine.id}`)) as { owner: unknown }).owner,
       await get(`groups/${groupId}/members`),
       await get(`projects/${project.id}/members`),
       await get(`projects/${project.id}/users?search=${user.username}`),

@@ -52,8 +52,9 @@ test('nothing given is nothing changed', async (t) => {
     as: project.owner.token,
   });
   const answer = await update(project.id, project.owner, {});
-  const { permissions, ...shown } = before.body;
+  const { permissions, import_status, import_error, ...shown } = before.body;
   t.deepEqual(answer.body, shown);
+  t.deepEqual([import_status, import_error], ['none', null]);
   t.truthy(permissions);
 });
 

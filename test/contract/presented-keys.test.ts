@@ -41,6 +41,15 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     await identifyRoot();
     return asBoth('/api/v3/users/1');
   },
+  'POST /users': async () => [await makeUser('made')],
+  async 'PUT /users/:id'() {
+    const { id } = await makeUser('changed');
+    return [await body('PUT', `/api/v3/users/${id}`, { as: rootToken, form: { bio: 'changed' } })];
+  },
+  async 'DELETE /users/:id'() {
+    const { id } = await makeUser('removed');
+    return [await body('DELETE', `/api/v3/users/${id}`, { as: rootToken })];
+  },
   'GET /user/keys/:id': async () => [await addKey('rsa 2048')],
   async 'DELETE /user/keys/:id'() {
     const { id } = await addKey('ecdsa 256');
@@ -301,4 +310,12 @@ async function body(method: string, path: string, options: CallOptions): Promise
   if (answer.status >= 300)
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
+}
+
+/** With an identity, so that answers have every key. */
+function makeUser(username: string): Promise<{ id: number }> {
+  const email = `${username}@example.com`;
+  const identity = { provider: 'directory', extern_uid: username };
+  const form = { username, name: username, email, password: 'long-enough', ...identity };
+  return body('POST', '/api/v3/users', { as: rootToken, form }) as Promise<{ id: number }>;
 }

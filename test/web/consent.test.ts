@@ -244,12 +244,8 @@ test('an address of a program’s own scheme is gone to as well', async (t) => {
   t.regex((await browser.submit(page)).location ?? '', /^com\.example\.app:\/back\?code=/);
 });
 
-test('no redirect ever leaves the registered addresses', async (t) => {
-  const { app } = holder;
-  const registered = [callback, 'https://client.example.com/b?x=1', 'com.example.app:/cb'];
-  const application = await makeApplication(app, { redirect_uri: registered.join('\n') });
-  const { browser } = await signedInBrowser(app, { ...(await app.make.user()), path: '/users/sign_in' });
-  const form_token = formsOf((await browser.get(askFor(application))).text)[0]?.fields.form_token ?? '';
+/** Requests for consent, with addresses that are nearly the registered ones. */
+function strangeRequests(registered: string[], uid: string) {
   const part = fc.constantFrom(
     '',
     '/',
@@ -278,19 +274,28 @@ test('no redirect ever leaves the registered addresses', async (t) => {
     ),
     fc.string(),
   );
-  const request = fc.record(
+  return fc.record(
     {
       redirect_uri: address,
       state: fc.string(),
       response_type: fc.constantFrom('code', 'token', ''),
       scope: fc.constantFrom('api', 'x'),
-      client_id: fc.constantFrom(application.uid, 'x'),
+      client_id: fc.constantFrom(uid, 'x'),
       decision: fc.constantFrom('approve', 'deny'),
       return_to: address,
       after_sign_out_path: address,
     },
     { requiredKeys: ['redirect_uri', 'client_id'] },
   );
+}
+
+test('no redirect ever leaves the registered addresses', async (t) => {
+  const { app } = holder;
+  const registered = [callback, 'https://client.example.com/b?x=1', 'com.example.app:/cb'];
+  const application = await makeApplication(app, { redirect_uri: registered.join('\n') });
+  const { browser } = await signedInBrowser(app, { ...(await app.make.user()), path: '/users/sign_in' });
+  const form_token = formsOf((await browser.get(askFor(application))).text)[0]?.fields.form_token ?? '';
+  const request = strangeRequests(registered, application.uid);
   const way = fc.constantFrom(
     'GET /oauth/authorize',
     'POST /oauth/authorize',
