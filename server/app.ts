@@ -11,10 +11,10 @@ import { runnerEndpoints } from './runner-api/index.ts';
 import type { Services } from './services.ts';
 import { gitRouter } from './web/git.ts';
 import { healthRouter } from './web/health.ts';
+import { homeRouter } from './web/home.ts';
 import { consentRouter } from './web/oauth.ts';
 import { tokenRouter } from './web/oauth-tokens.ts';
 import { signInRouter } from './web/sign-in.ts';
-import { homeRouter } from './web/home.ts';
 import { uploadsRouter } from './web/uploads.ts';
 
 export const apiPrefix = '/api/v3';
