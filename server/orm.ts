@@ -42,7 +42,14 @@ export function ormOptions({ url, poolSize }: OrmRequest): Options {
 }
 
 export async function openOrm(request: OrmRequest): Promise<MikroORM> {
-  return MikroORM.init(ormOptions(request));
+  const orm = await MikroORM.init(ormOptions(request));
+  orm.em.getPlatform().marshallArray = arrayLiteral;
+  return orm;
+}
+
+/** Each text in quotes: the library leaves them out, and PostgreSQL then takes the text `null` for no text at all. */
+function arrayLiteral(texts: string[]): string {
+  return `{${texts.map((text) => `"${String(text).replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 }
 
 function databaseName(url: string): string {

@@ -194,6 +194,8 @@ test('masters change description, activity and tags; what is not given stays', a
     description: '',
   });
   t.like(second.body, { description: 'changed', active: true, tag_list: ['x', 'y'] });
+  const odd = ['null', 'a"b', 'c\\d', '{e}', 'f g'];
+  t.like((await call('PUT', `/runners/${own.id}`, master, { tag_list: odd })).body, { tag_list: odd });
   const form = await holder.app.call<Runner>('PUT', `/api/v3/runners/${own.id}`, {
     as: master.token,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
