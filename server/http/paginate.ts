@@ -91,8 +91,10 @@ export function pageHeaders({ request, total, url, query }: PageLinks): Record<s
   const links = [link(1, 'first'), link(last, 'last')];
   if (page < pages) links.unshift(link(page + 1, 'next'));
   if (page > 1) links.unshift(link(Math.min(page - 1, last), 'prev'));
+  const text = links.join(', ');
   return {
-    Link: links.join(', '),
+    // Many clients read no answer with longer headers; the numbers below say the same.
+    ...(text.length <= longestLinks ? { Link: text } : {}),
     'X-Total': String(total),
     'X-Total-Pages': String(pages),
     'X-Per-Page': String(perPage),
@@ -101,6 +103,9 @@ export function pageHeaders({ request, total, url, query }: PageLinks): Record<s
     'X-Prev-Page': page > 1 ? String(Math.min(page - 1, last)) : '',
   };
 }
+
+/** Characters, which is half of what clients take for all headers. */
+const longestLinks = 8192;
 
 function pageUrl(url: string, query: Record<string, unknown>, { page, perPage }: PageRequest): string {
   const pairs: [string, string][] = [

@@ -85,6 +85,17 @@ export function viewerLevel(viewer: string): string {
         where s.project_id = p.id), 0) end)::int`;
 }
 
+/** Whether the viewer may know of `f` in `fn`, the source of a fork: it may be shown to fewer people than the fork. */
+function seesSource(viewer: string): string {
+  return `(f.visibility_level = 20 or fn.owner_id = ${viewer}
+    or exists (select 1 from users fv where fv.id = ${viewer}
+      and (fv.is_admin or (f.visibility_level = 10 and not fv.external)))
+    or exists (select 1 from project_members fm where fm.project_id = f.id and fm.user_id = ${viewer})
+    or exists (select 1 from group_members fg where fg.group_id = f.namespace_id and fg.user_id = ${viewer})
+    or not fn.share_with_group_lock and exists (select 1 from project_shares fs
+      join group_members fg on fg.group_id = fs.group_id and fg.user_id = ${viewer} where fs.project_id = f.id))`;
+}
+
 /** Columns of `ProjectRow` for a viewer. */
 export function projectColumnsFor(viewer: string): string {
   return `p.id, p.name, p.path, p.description, p.default_branch, p.visibility_level,
@@ -101,7 +112,7 @@ export function projectColumnsFor(viewer: string): string {
   (select json_build_object('id', f.id, 'name', f.name, 'name_with_namespace', coalesce(fo.name, fn.name) || ' / ' || f.name,
       'path', f.path, 'path_with_namespace', fn.path || '/' || f.path)
     from projects f join namespaces fn on fn.id = f.namespace_id left join users fo on fo.id = fn.owner_id
-    where f.id = p.forked_from_id and not f.pending_delete) as forked_from,
+    where f.id = p.forked_from_id and not f.pending_delete and ${seesSource(viewer)}) as forked_from,
   pm.access_level as project_access, pm.notification_level as project_notification,
   gm.access_level as group_access, gm.notification_level as group_notification,
   ${viewerLevel(viewer)} as viewer_level`;

@@ -72,6 +72,7 @@ async function makeScene(app: TestApp): Promise<Scene> {
   await hiddenProject(app, { namespaceId: shownGroup });
   const inHidden = await hiddenProject(app, { namespaceId: hiddenGroup });
   await make.share(project, hiddenGroup, 'reporter');
+  await app.rows('update projects set forked_from_id = $2 where id = $1', [project.id, inHidden]);
   await make.groupMember(hiddenGroup, project.owner, 'owner');
   const shared = await make.runner();
   for (const id of [hidden, inGroup, inHidden]) {

@@ -140,6 +140,12 @@ test('links are absolute, on the host that the client used, and repeat its param
   t.is(followed.headers['x-page'], '2');
 });
 
+test('links that would be longer than clients can read are left out', async (t) => {
+  const answer = await ask({ path: `/t/list?total=45&q=${'x'.repeat(3000)}` });
+  t.is(answer.headers.link, undefined);
+  t.is(answer.headers['x-next-page'], '2');
+});
+
 test('links start with the configured address where there is one, or when the host is no host', async (t) => {
   const { services } = holder.app;
   const fixed = await serveFrame({ ...services, baseUrl: 'https://forge.example', baseUrlFixed: true });
