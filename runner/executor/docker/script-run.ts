@@ -70,8 +70,21 @@ async function result({ container, exited }: Launch, output: Promise<boolean>): 
   const late = output.then(async (isDone) => (isDone ? 0 : (await container.wait()).StatusCode));
   const [exitCode] = await Promise.all([Promise.race([exited, late]), output]);
   if (exitCode === 0) return { exitCode };
-  const { State: state } = await container.inspect();
-  return state.OOMKilled ? { exitCode, outOfMemory: true } : { exitCode };
+  return (await wasOutOfMemory(container, exitCode)) ? { exitCode, outOfMemory: true } : { exitCode };
+}
+
+const killedCode = 128 + 9;
+/** The engine may hear of the end before it hears why. Milliseconds. */
+const whyLimit = 1000;
+const whyPause = 50;
+
+async function wasOutOfMemory(container: Launch['container'], exitCode: number): Promise<boolean> {
+  for (let waited = 0; ; waited += whyPause) {
+    const { State: state, HostConfig: host } = await container.inspect();
+    if (state.OOMKilled) return true;
+    if (exitCode !== killedCode || !host.Memory || waited >= whyLimit) return false;
+    await delay(whyPause);
+  }
 }
 
 /** The same, but rejects with the reason of the signal when that fires before. */
