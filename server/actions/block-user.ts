@@ -2,17 +2,21 @@ import { forbidden, notFound } from '../errors.ts';
 import { endSessions } from '../oauth/end-sessions.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { isLastAdmin } from './last-admin.ts';
 
 /**
  * Shuts a user out from the next request on, whatever he sends with it.
  *
  * @returns false when he was blocked before.
- * @throws AppError 404 when there is no such user, 403 for one whom the directory has blocked.
+ * @throws AppError 404 when there is no such user, 403 for one whom the directory has blocked, and for the
+ * last administrator.
  */
 export async function blockUser(work: Work, userId: number): Promise<boolean> {
+  const isLast = await isLastAdmin(work, userId);
   const state = await lockState(work, userId);
   if (state === 'ldap_blocked') throw forbidden('LDAP blocked users cannot be modified by the API');
   if (state === 'blocked') return false;
+  if (isLast) throw forbidden('The last administrator cannot be blocked');
   await setState(work, userId, 'blocked');
   await endSessions(work, userId);
   return true;

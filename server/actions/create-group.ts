@@ -4,7 +4,7 @@ import { Namespace } from '../entities/namespace.ts';
 import { Settings } from '../entities/settings.ts';
 import { User } from '../entities/user.ts';
 import { announceGroup, announceGroupMember } from '../hooks/announce.ts';
-import { requireOpenLevel } from '../policy/visibility.ts';
+import { openLevelUpTo, requireOpenLevel } from '../policy/visibility.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { requireGroupWords } from './group-rules.ts';
@@ -14,6 +14,8 @@ export interface NewGroup {
   path: string;
   description?: string | undefined;
   visibilityLevel?: number | undefined;
+  /** Whether its projects cannot be shared with other groups. */
+  shareLock?: boolean | undefined;
 }
 
 /**
@@ -30,8 +32,11 @@ export async function createGroup(work: Work, viewer: Viewer, request: NewGroup)
   if (request.visibilityLevel !== undefined) {
     requireOpenLevel(request.visibilityLevel, { viewer, settings });
   }
-  const visibilityLevel = request.visibilityLevel ?? settings.defaultGroupVisibility;
-  const group = em.create(Namespace, { kind: 'group', name, path, description, visibilityLevel });
+  const visibilityLevel =
+    request.visibilityLevel ?? openLevelUpTo(settings.defaultGroupVisibility, { viewer, settings });
+  const shareWithGroupLock = request.shareLock ?? false;
+  const words = { name, path, description, visibilityLevel, shareWithGroupLock };
+  const group = em.create(Namespace, { kind: 'group', ...words });
   await em.flush();
   const accessLevel = accessLevels.owner;
   em.create(GroupMember, { group, user: em.getReference(User, viewer.id), accessLevel });

@@ -13,7 +13,7 @@ import type { Viewer } from '../queries/viewer.ts';
 import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
-import { requireRoom, takePlace } from './project-place.ts';
+import { requireRoom, takenFaults, takePlace } from './project-place.ts';
 import { requireVisibility, type VisibilityChoice } from './project-visibility.ts';
 import { recordEvent } from './record-event.ts';
 import { startImport } from './start-import.ts';
@@ -97,7 +97,9 @@ async function judge(work: Work, viewer: Viewer, request: NewProject): Promise<J
   const settings = await work.em.findOneOrFail(Settings, { id: 1 });
   const visibility = faultsOr(() => requireVisibility(request, { viewer, settings, namespace }));
   if (typeof visibility !== 'number') throw invalid({ ...faults, ...visibility });
-  if (Object.keys(faults).length > 0) throw invalid(faults);
+  const taken = await takenFaults(work, { namespaceId: namespace.id, name: request.name, path });
+  const all = { ...taken, ...faults };
+  if (Object.keys(all).length > 0) throw invalid(all);
   return { namespace, settings, visibilityLevel: visibility, path, source };
 }
 

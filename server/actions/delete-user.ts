@@ -3,17 +3,18 @@ import { announceKey, announceUser } from '../hooks/announce.ts';
 import { type UserRow, userById } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { isLastAdmin } from './last-admin.ts';
 import { removeNamespace } from './remove-namespace.ts';
 import { forgetStars } from './star-project.ts';
 import { takeTurns } from './take-turns.ts';
 
-/** Undoes what was done before the last look found a group that would be left without an owner. */
+/** Undoes what was done before the last look found something that would be left without anybody. */
 class StillNeeded extends Error {}
 
 /**
  * Removes a user for good, with his keys, addresses, memberships and tokens, and with his projects: these are hidden
  * at once, and tasks remove what was in them. What he wrote elsewhere stays, without an author. The only owner of a
- * group is not removed.
+ * group is not removed, nor is the last administrator.
  *
  * @param work outside a transaction.
  * @returns the user, or null when there is none.
@@ -32,6 +33,7 @@ export async function deleteUser(work: Work, userId: number): Promise<UserRow | 
 async function removeUser(work: Work, userId: number): Promise<void> {
   const { em } = work;
   await takeTurns(work, [`removal of user ${userId}`]);
+  if (await isLastAdmin(work, userId)) throw new StillNeeded();
   // Who adds or removes owners of these groups waits, or is through; the groups that others lock come first.
   await sql(em, lockGroups, [userId, accessLevels.owner]);
   await requireUnneeded(work, userId);

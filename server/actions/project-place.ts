@@ -69,3 +69,19 @@ export async function requireRoom(work: Work, namespace: Namespace): Promise<voi
     message: `Your project limit is ${limit} projects! Please contact your administrator to increase it`,
   });
 }
+
+/** What of name and path other projects of a namespace have, by attribute. Unique indexes hold it under races. */
+export async function takenFaults(
+  { em }: Pick<Work, 'em'>,
+  wanted: { namespaceId: number; name: string; path: string; exceptId?: number },
+): Promise<Record<string, string[]>> {
+  const { namespaceId, name, path, exceptId = 0 } = wanted;
+  const taken = await sqlOne<{ name: boolean | null; path: boolean | null }>(
+    em,
+    `select bool_or(name = $2) as name, bool_or(lower(path) = lower($3)) as path from projects
+     where namespace_id = $1 and not pending_delete and id <> $4 and (name = $2 or lower(path) = lower($3))`,
+    [namespaceId, name, path, exceptId],
+  );
+  const texts = ['has already been taken'];
+  return { ...(taken?.name ? { name: texts } : {}), ...(taken?.path ? { path: texts } : {}) };
+}

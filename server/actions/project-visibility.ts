@@ -2,7 +2,7 @@ import { visibilityLevels, visibilityWord } from '../../shared/access-level.ts';
 import type { Namespace } from '../entities/namespace.ts';
 import type { Settings } from '../entities/settings.ts';
 import { invalid } from '../errors.ts';
-import { requireOpenLevel } from '../policy/visibility.ts';
+import { openLevelUpTo, requireOpenLevel } from '../policy/visibility.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 
@@ -35,15 +35,17 @@ export function chosenVisibility({ visibilityLevel, isPublic }: VisibilityChoice
 export function requireVisibility(choice: VisibilityChoice, bounds: VisibilityBounds): number {
   const { viewer, settings, namespace, sourceLevel } = bounds;
   const chosen = chosenVisibility(choice);
-  const level = chosen ?? settings.defaultProjectVisibility;
-  const name = visibilityWord(level);
-  if (chosen !== undefined) requireOpenLevel(chosen, { viewer, settings });
-  if (chosen !== undefined && sourceLevel !== undefined && level > sourceLevel) {
+  const highest = namespace.kind === 'group' ? namespace.visibilityLevel : visibilityLevels.public;
+  if (chosen === undefined) {
+    return openLevelUpTo(Math.min(settings.defaultProjectVisibility, highest), { viewer, settings });
+  }
+  requireOpenLevel(chosen, { viewer, settings });
+  const name = visibilityWord(chosen);
+  if (sourceLevel !== undefined && chosen > sourceLevel) {
     const reason = 'the fork source project has lower visibility';
     throw invalid({ visibility_level: [`${name} is not allowed since ${reason}.`] });
   }
-  if (namespace.kind !== 'group' || level <= namespace.visibilityLevel) return level;
-  if (chosen === undefined) return namespace.visibilityLevel;
+  if (chosen <= highest) return chosen;
   const group = visibilityWord(namespace.visibilityLevel);
   throw invalid({ visibility_level: [`${name} is not allowed in a ${group} group.`] });
 }

@@ -23,6 +23,7 @@ export async function updateGroup(
   group.name = change.name ?? group.name;
   group.path = change.path ?? group.path;
   group.description = change.description ?? group.description;
+  group.shareWithGroupLock = change.shareLock ?? group.shareWithGroupLock;
   await requireGroupWords(work, { id, name: group.name, path: group.path, description: group.description });
   const level = change.visibilityLevel;
   if (level !== undefined && level !== group.visibilityLevel) {

@@ -14,6 +14,7 @@ import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
 import { requireNames } from './create-project.ts';
+import { takenFaults } from './project-place.ts';
 import {
   chosenVisibility,
   holdVisibility,
@@ -55,7 +56,7 @@ export async function updateProject(work: Work, request: ChangeRequest): Promise
   const isRename = change.name !== undefined && change.name !== row.name;
   const level = newLevel(request);
   if ((isRename || level !== null) && !can(viewer, row, 'own_project')) throw forbidden();
-  requireNames(change.name ?? row.name, change.path ?? row.path);
+  await requireFree(work, request);
   if (level !== null) await changeVisibility(work, request, level);
   const project = await em.findOne(Project, { id: row.id, pendingDelete: false });
   if (!project) throw notFound('Project');
@@ -68,6 +69,15 @@ export async function updateProject(work: Work, request: ChangeRequest): Promise
   if (project.path !== row.path) await tellMove(work, request);
   // Last: what is done to the repository is not undone with the transaction.
   if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
+}
+
+/** @throws AppError 400 for a name or path that cannot be, or that another project of the namespace has. */
+async function requireFree(work: Work, { row, change }: ChangeRequest): Promise<void> {
+  const { name = row.name, path = row.path } = change;
+  requireNames(name, path);
+  if (name === row.name && path === row.path) return;
+  const taken = await takenFaults(work, { namespaceId: row.namespace_id, name, path, exceptId: row.id });
+  if (Object.keys(taken).length > 0) throw invalid(taken);
 }
 
 /** The level that is asked for; null when that is no change. */

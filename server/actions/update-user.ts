@@ -8,6 +8,7 @@ import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { forgetNotificationEmail } from './emails.ts';
 import { storeIdentity } from './identities.ts';
+import { isLastAdmin } from './last-admin.ts';
 import { checkUser } from './user-faults.ts';
 
 export interface UserChange {
@@ -34,6 +35,9 @@ export async function updateUser(work: Work, request: UserChange): Promise<void>
   const { userId, viewer } = request;
   const change = cleanAttributes(request.change);
   const { faults } = await checkUser(work, { userId, user: change, faults: request.faults });
+  if (change.admin === false && (await isLastAdmin(work, userId))) {
+    faults.admin = ['cannot be taken from the last administrator'];
+  }
   const before = await sqlOne<Before>(
     work.em,
     'select username, email from users where id = $1 for no key update',

@@ -28,6 +28,8 @@ const words = {
   path: text({ max: 1024 }),
   description: optional(text({ max: 10_000 })),
   visibility_level: optional(integer()),
+  /** Keeps projects of the group from being shared with other groups. */
+  share_with_group_lock: optional(flag()),
 };
 
 const list = endpoint({
@@ -61,8 +63,7 @@ const create = endpoint({
   params: words,
   returns: GroupJson,
   async run({ viewer, params, work }) {
-    const { visibility_level: visibilityLevel, ...called } = params;
-    const id = await createGroup(work, viewer, { ...called, visibilityLevel });
+    const id = await createGroup(work, viewer, groupOf(params));
     return presentGroup(await requireGroup(work, String(id)), work.origin);
   },
 });
@@ -75,8 +76,7 @@ const update = endpoint({
   params: { ...words, name: optional(words.name), path: optional(words.path) },
   returns: GroupDetailJson,
   async run({ viewer, group, params, work }) {
-    const { visibility_level: visibilityLevel, ...called } = params;
-    await updateGroup(work, { viewer, id: group.id, change: { ...called, visibilityLevel } });
+    await updateGroup(work, { viewer, id: group.id, change: groupOf(params) });
     return presentDetail(work, inGroup(viewer, group), await requireGroup(work, String(group.id)));
   },
 });
@@ -144,4 +144,15 @@ async function presentDetail(work: Work, viewer: Viewer, group: GroupRow) {
   const { items } = await paginate<ProjectRow>(work.em, query, { page: 1, perPage: shownProjects });
   const shown = items.map((row) => presentProject(row, addresses(work)));
   return { ...presentGroup(group, work.origin), projects: shown };
+}
+
+interface GivenWords {
+  visibility_level?: number | undefined;
+  share_with_group_lock?: boolean | undefined;
+}
+
+/** What was given in the words of the actions. */
+function groupOf<G extends GivenWords>(given: G) {
+  const { visibility_level: visibilityLevel, share_with_group_lock: shareLock, ...called } = given;
+  return { ...called, visibilityLevel, shareLock };
 }

@@ -7,7 +7,7 @@ import { notFound } from '../errors.ts';
 import { admin } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { settle } from '../http/late-params.ts';
-import { optional, pathId, text } from '../http/params.ts';
+import { optional, pathId, pathText, readId, text } from '../http/params.ts';
 import { presentUserFull, UserFullJson } from '../present/user.ts';
 import { userById } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
@@ -53,11 +53,13 @@ const remove = endpoint({
   path: '/users/:id',
   summary: 'Removes a user with his projects, unless a group has no other owner',
   access: admin(),
-  params: { id: pathId() },
+  params: { id: pathText() },
   returns: UserFullJson.nullable(),
   transaction: false,
   async run({ params, work }) {
-    const user = await deleteUser(work, params.id);
+    const id = readId(params.id);
+    if (id === null && !/^\d+$/.test(params.id)) throw notFound();
+    const user = id === null ? null : await deleteUser(work, id);
     return user && presentUserFull(user, work.origin);
   },
 });

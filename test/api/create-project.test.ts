@@ -144,16 +144,17 @@ test('paths made from names', async (t) => {
 
 test('the same name or path twice in a namespace', async (t) => {
   const user = await holder.app.make.user();
-  const taken = { name: ['has already been taken'], path: ['has already been taken'] };
+  const taken = ['has already been taken'];
   t.is((await create(user, { name: 'Twice' })).status, 201);
-  for (const json of [
-    { name: 'Twice' },
-    { name: 'other', path: 'TWICE' },
-    { name: 'Twice', path: 'other' },
-  ]) {
+  const cases: [Record<string, string>, Record<string, string[]>][] = [
+    [{ name: 'Twice' }, { name: taken, path: taken }],
+    [{ name: 'other', path: 'TWICE' }, { path: taken }],
+    [{ name: 'Twice', path: 'other' }, { name: taken }],
+  ];
+  for (const [json, faults] of cases) {
     const answer = await create(user, json);
     t.is(answer.status, 400, JSON.stringify(json));
-    t.deepEqual(answer.body.message, taken);
+    t.deepEqual(answer.body.message, faults);
   }
   const elsewhere = await create(await holder.app.make.user(), { name: 'Twice' });
   t.is(elsewhere.status, 201);
