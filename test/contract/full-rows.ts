@@ -8,7 +8,7 @@ export async function fullProject(
   app: TestApp,
 ): Promise<MadeProject & { groupMember: MadeUser; groupId: number }> {
   const { make } = app;
-  const source = await make.project();
+  const source = await make.project({ visibility: 'public' });
   const project = await make.project({ columns: { forked_from_id: source.id } });
   await app.rows('insert into project_members (project_id, user_id, access_level) values ($1, $2, 40)', [
     project.id,
