@@ -112,7 +112,7 @@ const schema = z.object({
     .meta(
       notes({
         description:
-          'How often one address, and one account, may try a password, but for git; `0`: no limit, as behind a proxy',
+          'How often one address, and one account, may try a wrong password, but for git; `0`: no limit, as behind a proxy',
         shownDefault: '`10`',
       }),
     ),

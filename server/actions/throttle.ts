@@ -25,20 +25,37 @@ const countGitFailure = `insert into throttles as t (key, count, expires_at)
 
 const findGitBan = 'select 1 from throttles where key = $1 and count >= $2 and expires_at > now()';
 
+interface Attempt {
+  address: string;
+  login: string;
+}
+
 /**
- * Counts an attempt to sign in, right or wrong, by its address and by its account: as many as the setting says in
+ * Counts an attempt to sign in, until it is known to be right, by its address and by its account: as many as the setting says in
  * one minute, for all servers together. Not inside a transaction: what a refused request rolls back was not counted.
  *
  * @throws AppError 429 for one too many.
  */
-export async function throttleSignIn(work: Work, { address, login }: { address: string; login: string }) {
+export async function throttleSignIn(work: Work, attempt: Attempt): Promise<void> {
   if (work.signInsPerMinute === 0) return;
-  const account = createHash('sha256').update(login.toLowerCase()).digest('hex');
   // What an address tries in vain is not counted against accounts: it could shut out as many as it has time for.
-  for (const key of [`sign in from ${clientNetwork(address)}`, `sign in as ${account}`]) {
+  for (const key of signInKeys(attempt)) {
     const row = await sqlOne<{ count: number; wait: number }>(work.em, countSignIn, [key, signInWindow]);
     if (row && row.count > work.signInsPerMinute) throw tooManyRequests(Math.max(1, row.wait));
   }
+}
+
+const takeBack = 'update throttles set count = count - 1 where key = $1 and count > 0 and expires_at > now()';
+
+/** Counts an attempt no more that was right: guessing is to be slow, not using. */
+export async function forgetAttempt(work: Work, attempt: Attempt): Promise<void> {
+  if (work.signInsPerMinute === 0) return;
+  for (const key of signInKeys(attempt)) await sql(work.em, takeBack, [key]);
+}
+
+function signInKeys({ address, login }: Attempt): string[] {
+  const account = createHash('sha256').update(login.toLowerCase()).digest('hex');
+  return [`sign in from ${clientNetwork(address)}`, `sign in as ${account}`];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { signIn } from '../actions/sign-in.ts';
-import { throttleSignIn } from '../actions/throttle.ts';
+import { forgetAttempt, throttleSignIn } from '../actions/throttle.ts';
 import { missing, unauthorized } from '../errors.ts';
 import { anyone, signedIn } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -25,6 +25,7 @@ const createSession = endpoint({
     if (login === undefined) throw missing('login');
     await throttleSignIn(work, { address, login });
     const user = await signIn(work, login, params.password);
+    await forgetAttempt(work, { address, login });
     const token = await privateTokenOf(work.em, work.secrets, user.id);
     return { ...presentUserFull(user, work.origin), private_token: token };
   },

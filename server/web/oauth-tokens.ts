@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { signIn } from '../actions/sign-in.ts';
-import { throttleSignIn } from '../actions/throttle.ts';
+import { forgetAttempt, throttleSignIn } from '../actions/throttle.ts';
 import { AppError } from '../errors.ts';
 import { readAccessToken } from '../http/authenticate.ts';
 import { originOf } from '../http/mount.ts';
@@ -33,10 +33,13 @@ export function tokenRouter(services: Services): Router {
 
 async function token(work: Work, ctx: Context): Promise<unknown> {
   const params = await readTexts(ctx);
-  if (params.grant_type === 'password') {
-    await throttleSignIn(work, { address: ctx.ip, login: params.username ?? '' });
-  }
-  return issueTokens(work, { params, authorization: ctx.get('authorization'), userByPassword });
+  const request = { params, authorization: ctx.get('authorization'), userByPassword };
+  if (params.grant_type !== 'password') return issueTokens(work, request);
+  const attempt = { address: ctx.ip, login: params.username ?? '' };
+  await throttleSignIn(work, attempt);
+  const answer = await issueTokens(work, request);
+  if ('access_token' in answer) await forgetAttempt(work, attempt);
+  return answer;
 }
 
 async function userByPassword(work: Work, username: string, password: string): Promise<number> {

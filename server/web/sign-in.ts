@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { signIn } from '../actions/sign-in.ts';
-import { throttleSignIn } from '../actions/throttle.ts';
+import { forgetAttempt, throttleSignIn } from '../actions/throttle.ts';
 import { AppError } from '../errors.ts';
 import { originOf } from '../http/mount.ts';
 import { authorize, type OauthParams } from '../oauth/provider.ts';
@@ -64,6 +64,7 @@ async function enter(work: Work, ctx: Context): Promise<void> {
     return askToSignIn(work, ctx, { params: { ...carriedOf(params), login }, fault, status: 401 });
   }
   ctx.state.viewer = user.id;
+  await forgetAttempt(work, { address: ctx.ip, login });
   const before = sessionToken(ctx);
   if (before) await endSession(work.em, before);
   keepSession(ctx, work, await beginSession(work.em, user.id));

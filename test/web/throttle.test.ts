@@ -65,6 +65,26 @@ test.serial(
   },
 );
 
+test.serial('right passwords are not counted, wherever they are shown', async (t) => {
+  const { app } = holder;
+  const user = await app.make.user();
+  const form = { login: user.username, password };
+  const browser = new Browser(app.url);
+  const page = await browser.get('/users/sign_in');
+  for (let n = 0; n < 6; n += 1) {
+    t.is((await app.call('POST', session, { form })).status, 201);
+    const granted = await requestTokens(app, null, {
+      grant_type: 'password',
+      username: user.username,
+      password,
+    });
+    t.is(granted.status, 200);
+  }
+  t.is((await browser.submit(page, form)).status, 303);
+  for (let n = 0; n < 10; n += 1) t.is((await trySession(app.url, user.username)).status, 401);
+  t.is((await trySession(app.url, user.username)).status, 429);
+});
+
 test.serial('one account may be tried ten times a minute, from whichever address', async (t) => {
   const { username } = await holder.app.make.user();
   for (let n = 0; n < 5; n += 1) {
