@@ -8,13 +8,14 @@ import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaging, stagingDir } from '../git/staging.ts';
 import { announceProject } from '../hooks/announce.ts';
 import { forkVisibility } from '../policy/fork-visibility.ts';
+import { restrictedFor } from '../policy/visibility.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { addOwner } from './create-project.ts';
-import { type PlaceName, requireRoom, takePlace } from './project-place.ts';
+import { type PlaceName, requireRoom, takenFaults, takePlace } from './project-place.ts';
 import { recordEvent } from './record-event.ts';
 
 export interface ForkWish {
@@ -88,13 +89,8 @@ async function nextId({ em }: Work): Promise<number> {
 async function requirePlace(work: Work, { viewer, source, namespace }: ForkWish): Promise<Namespace> {
   const place = await takePlace(work, viewer, placeName(viewer, namespace));
   if (!place) throw notFound('Target Namespace');
-  const taken = await sqlOne(
-    work.em,
-    `select 1 from projects where namespace_id = $1 and (name = $2 or lower(path) = lower($3))
-       and not pending_delete`,
-    [place.id, source.name, source.path],
-  );
-  if (taken) throw nameTaken();
+  const taken = await takenFaults(work, { namespaceId: place.id, name: source.name, path: source.path });
+  if (Object.keys(taken).length > 0) throw nameTaken();
   await requireRoom(work, place);
   return place;
 }
@@ -121,7 +117,7 @@ async function addFork(work: Work, wish: ForkWish, { id, branch }: NewFork): Pro
   const visibility = forkVisibility({
     source: source.visibility_level,
     group: place.kind === 'group' ? place.visibilityLevel : null,
-    restricted: viewer.is_admin ? [] : settings.restrictedVisibilityLevels,
+    restricted: restrictedFor({ viewer, settings }),
   });
   const stored = work.secrets.store(newToken());
   const values = [id, place.id, viewer.id, branch, visibility, stored.digest, stored.sealed, source.id];

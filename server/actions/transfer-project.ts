@@ -5,8 +5,9 @@ import type { GroupRow } from '../queries/group-row.ts';
 import { findProject, type ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
-import { sql, sqlOne } from '../sql.ts';
+import { sql } from '../sql.ts';
 import { lockGroup } from './lock-group.ts';
+import { takenFaults } from './project-place.ts';
 import { limitVisibility } from './project-visibility.ts';
 
 interface Transfer {
@@ -41,19 +42,12 @@ export async function transferProject(work: Work, { viewer, group, project }: Tr
   await mailProjectMoved(work, { ...move, by: viewer.id });
 }
 
-async function requirePlace({ em }: Work, row: ProjectRow, groupId: number): Promise<void> {
+async function requirePlace(work: Work, row: ProjectRow, groupId: number): Promise<void> {
   if (row.namespace_id === groupId) throw refusal('is invalid');
-  const other = await sqlOne<{ same_path: boolean }>(
-    em,
-    `select lower(path) = lower($2) as same_path from projects
-     where namespace_id = $1 and not pending_delete and (lower(path) = lower($2) or name = $3)
-     order by 1 desc limit 1`,
-    [groupId, row.path, row.name],
-  );
-  if (other)
-    throw refusal(
-      `Project with same ${other.same_path ? 'path' : 'name'} in target namespace already exists`,
-    );
+  const { path, name } = await takenFaults(work, { namespaceId: groupId, name: row.name, path: row.path });
+  if (path ?? name) {
+    throw refusal(`Project with same ${path ? 'path' : 'name'} in target namespace already exists`);
+  }
 }
 
 function refusal(reason: string) {

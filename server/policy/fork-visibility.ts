@@ -1,4 +1,5 @@
 import { visibilityLevels } from '../../shared/access-level.ts';
+import { highestOpenLevel } from './visibility.ts';
 
 interface Bounds {
   /** Of what it is forked from. */
@@ -12,7 +13,5 @@ interface Bounds {
 /** The highest level that a fork may have, which nobody chose. */
 export function forkVisibility({ source, group, restricted }: Bounds): number {
   const bound = Math.min(source, group ?? source);
-  const levels = Object.values(visibilityLevels).filter((level) => level <= bound);
-  const free = levels.filter((level) => !restricted.includes(level));
-  return Math.max(...(free.length > 0 ? free : [visibilityLevels.private]));
+  return highestOpenLevel(bound, restricted) ?? visibilityLevels.private;
 }
