@@ -7,19 +7,12 @@ import { pathId, pathText, readId, type Values } from '../http/params.ts';
 import {
   HookDeliveryJson,
   ProjectHookJson,
-  presentHookDelivery,
   presentProjectHook,
   presentRemovedProjectHook,
   RemovedProjectHookJson,
 } from '../present/hook.ts';
-import {
-  findHook,
-  type HookDeliveryRow,
-  type HookRow,
-  listHookDeliveries,
-  listHooks,
-} from '../queries/hooks.ts';
-import type { Work } from '../services.ts';
+import { type HookRow, listHooks } from '../queries/hooks.ts';
+import { listDeliveries, requireHook } from './hook-lookup.ts';
 import { hookParams, readHookFlags } from './hook-params.ts';
 
 const list = endpoint({
@@ -98,19 +91,11 @@ const deliveries = endpoint({
   returns: HookDeliveryJson,
   list: true,
   async run({ project, params, page, work }) {
-    const { id } = await requireHook(work, project.id, params.hook_id);
-    const rows = await paginate<HookDeliveryRow>(work.em, listHookDeliveries(id), page);
-    return rows.map(presentHookDelivery);
+    return listDeliveries(work, await requireHook(work, project.id, params.hook_id), page);
   },
 });
 
 export const endpoints: Endpoint[] = [list, get, create, update, remove, deliveries];
-
-async function requireHook(work: Work, projectId: number, id: number): Promise<HookRow> {
-  const row = await findHook(work.em, projectId, id);
-  if (!row) throw notFound();
-  return row;
-}
 
 function readAttributes(params: Values<typeof hookParams>) {
   const address = readHookAddress(params.url);

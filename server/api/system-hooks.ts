@@ -1,5 +1,5 @@
 import { createHook, readHookAddress, removeHook } from '../actions/hooks.ts';
-import { invalid, notFound } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { sendTest } from '../hooks/deliver.ts';
 import { systemEvent } from '../hooks/enqueue.ts';
 import { admin } from '../http/access.ts';
@@ -9,20 +9,13 @@ import { pathId } from '../http/params.ts';
 import {
   HookDeliveryJson,
   HookTestJson,
-  presentHookDelivery,
   presentRemovedSystemHook,
   presentSystemHook,
   RemovedSystemHookJson,
   SystemHookJson,
 } from '../present/hook.ts';
-import {
-  findHook,
-  type HookDeliveryRow,
-  type HookRow,
-  listHookDeliveries,
-  listHooks,
-} from '../queries/hooks.ts';
-import type { Work } from '../services.ts';
+import { type HookRow, listHooks } from '../queries/hooks.ts';
+import { listDeliveries, requireHook } from './hook-lookup.ts';
 import { hookParams, readHookFlags } from './hook-params.ts';
 
 const list = endpoint({
@@ -69,7 +62,7 @@ const test = endpoint({
   params: { id: pathId() },
   returns: HookTestJson,
   async run({ params, work }) {
-    const { id } = await requireHook(work, params.id);
+    const { id } = await requireHook(work, null, params.id);
     await sendTest(work, { hookId: id, event: systemEvent, body: sample });
     return sample;
   },
@@ -97,16 +90,8 @@ const deliveries = endpoint({
   returns: HookDeliveryJson,
   list: true,
   async run({ params, page, work }) {
-    const { id } = await requireHook(work, params.id);
-    const rows = await paginate<HookDeliveryRow>(work.em, listHookDeliveries(id), page);
-    return rows.map(presentHookDelivery);
+    return listDeliveries(work, await requireHook(work, null, params.id), page);
   },
 });
 
 export const endpoints: Endpoint[] = [list, create, test, remove, deliveries];
-
-async function requireHook(work: Work, id: number): Promise<HookRow> {
-  const row = await findHook(work.em, null, id);
-  if (!row) throw notFound();
-  return row;
-}
