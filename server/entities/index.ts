@@ -14,7 +14,9 @@ import { OauthApplication, OauthCode, OauthToken } from './oauth.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
 import { Project } from './project.ts';
 import { ProjectImport } from './project-import.ts';
+import { ProtectedBranch } from './protected-branch.ts';
 import { Push } from './push.ts';
+import { Release } from './release.ts';
 import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
 import { Throttle, WebSession } from './sign-in.ts';
@@ -52,7 +54,9 @@ export const entities = [
   ProjectImport,
   ProjectMember,
   ProjectShare,
+  ProtectedBranch,
   Push,
+  Release,
   Runner,
   RunnerProject,
   Settings,

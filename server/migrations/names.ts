@@ -15,6 +15,7 @@ export const migrationNames = [
   '20261129-imports-of-projects',
   '20261129-hooks',
   '20261129-order-of-deliveries',
+  '20261130-protected-branches',
 ] as const;
 
 /** Where the database says which of them it has had. */
