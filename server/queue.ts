@@ -47,13 +47,20 @@ export class Queue {
     );
   }
 
-  /** Adds tasks of one kind in one statement, however many. */
-  async addEach<N extends TaskName>(em: EntityManager, name: N, payloads: TaskPayloads[N][]): Promise<void> {
+  /** Adds tasks of one kind in one statement, however many. Each may have a key as with `add`, but no two the same. */
+  async addEach<N extends TaskName>(
+    em: EntityManager,
+    name: N,
+    payloads: TaskPayloads[N][],
+    keyOf?: (payload: TaskPayloads[N]) => string,
+  ): Promise<void> {
     await sql(
       em,
-      `select graphile_worker.add_job($1, payload, max_attempts := 25)
-       from json_array_elements($2::json) as payloads(payload)`,
-      [name, JSON.stringify(payloads)],
+      `select 1 from graphile_worker.add_jobs(array(
+         select (identifier, payload, null, null, 25, key, null, null)::graphile_worker.job_spec
+         from unnest($2::json[], $3::text[]) with ordinality as task(payload, key, number),
+           cast($1 as text) as identifier order by number))`,
+      [name, payloads.map((payload) => JSON.stringify(payload)), payloads.map((one) => keyOf?.(one) ?? null)],
     );
   }
 

@@ -6,7 +6,7 @@ import { User } from '../entities/user.ts';
 import { AppError, invalid } from '../errors.ts';
 import { createRepository } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
-import { announceProject } from '../hooks/announce.ts';
+import { announceProjects } from '../hooks/announce.ts';
 import { type ImportSource, readImportUrl } from '../policy/import-url.ts';
 import { pathFromName, projectNameFaults, projectPathFaults } from '../policy/names.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -70,7 +70,7 @@ export async function createProject(work: Work, viewer: Viewer, request: NewProj
   // An import has an event of its own, once its end is known.
   if (source) await startImport(work, { projectId: project.id, userId: creatorId, source });
   else await recordEvent(work, { projectId: project.id, authorId: creatorId, action: 'created' });
-  await announceProject(work, 'project_create', project.id);
+  await announceProjects(work, 'project_create', [project.id]);
   // A repository without a project, should the commit fail, is in nobody's way: ids are never used again.
   await createRepository(repositoryDir(work.repositoriesDir, project.id));
   return project.id;

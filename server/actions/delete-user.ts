@@ -1,5 +1,5 @@
 import { accessLevels } from '../../shared/access-level.ts';
-import { announceKey, announceUser } from '../hooks/announce.ts';
+import { announceKeys, announceUser } from '../hooks/announce.ts';
 import { type UserRow, userById } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
@@ -89,9 +89,11 @@ async function forgetAuthor({ em }: Work, userId: number): Promise<void> {
 }
 
 async function announceEnd(work: Work, userId: number): Promise<void> {
-  const keys = await sql<{ id: number }>(work.em, 'select id from keys where user_id = $1 order by id', [
-    userId,
-  ]);
-  for (const { id } of keys) await announceKey(work, 'key_destroy', id);
+  const keys = await sql<{ id: number }>(work.em, 'select id from keys where user_id = $1', [userId]);
+  await announceKeys(
+    work,
+    'key_destroy',
+    keys.map(({ id }) => id),
+  );
   await announceUser(work, 'user_destroy', userId);
 }

@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../errors.ts';
-import { announceKey } from '../hooks/announce.ts';
+import { announceKeys } from '../hooks/announce.ts';
 import { findDeployKey, findUsableDeployKey } from '../queries/deploy-keys.ts';
 import type { KeyRow } from '../queries/ssh-keys.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -32,7 +32,7 @@ export async function addDeployKey(
   if (usable) return enable(work, projectId, usable);
   if (title === '') throw invalid(blank);
   const row = await insertKey(work, { userId: null, title, key: read.key });
-  await announceKey(work, 'deploykey_create', row.id);
+  await announceKeys(work, 'deploykey_create', [row.id]);
   return enable(work, projectId, row);
 }
 
@@ -62,7 +62,7 @@ export async function disableDeployKey(work: Work, projectId: number, keyId: num
     keyId,
   ]);
   if (row.public || (await isUsed(work, keyId))) return row;
-  await announceKey(work, 'deploykey_destroy', keyId);
+  await announceKeys(work, 'deploykey_destroy', [keyId]);
   await sql(work.em, 'delete from keys where id = $1', [keyId]);
   return row;
 }

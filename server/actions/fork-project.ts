@@ -6,7 +6,7 @@ import { forkRepository } from '../git/fork.ts';
 import { removeRepository } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaging, stagingDir } from '../git/staging.ts';
-import { announceProject } from '../hooks/announce.ts';
+import { announceProjects } from '../hooks/announce.ts';
 import { forkVisibility } from '../policy/fork-visibility.ts';
 import { restrictedFor } from '../policy/visibility.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
@@ -126,7 +126,7 @@ async function addFork(work: Work, wish: ForkWish, { id, branch }: NewFork): Pro
   await sql(work.em, 'update projects set forks_count = forks_count + 1 where id = $1', [source.id]);
   await addOwner(work, id, place);
   await recordEvent(work, { projectId: id, authorId: viewer.id, action: 'created' });
-  await announceProject(work, 'project_create', id);
+  await announceProjects(work, 'project_create', [id]);
 }
 
 /** What describes a project and how it is built; not who may do what with it, its variables, triggers and runners. */

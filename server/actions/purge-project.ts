@@ -3,7 +3,7 @@ import { removeRepository } from '../git/repository.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
-import { queuePurge } from './remove-projects.ts';
+import { queuePurges } from './remove-projects.ts';
 
 /** Milliseconds after which the other tasks get their turn. */
 const turnMs = 2000;
@@ -25,7 +25,7 @@ export async function purgeProject(work: Work, projectId: number): Promise<void>
   const end = performance.now() + turnMs;
   for (const step of steps) {
     while ((await inTransaction(work, (inner) => step(inner, projectId))) > 0) {
-      if (performance.now() > end) return queuePurge(work, projectId);
+      if (performance.now() > end) return queuePurges(work, [projectId]);
     }
   }
   await removeRepository(repositoryOf(work, { id: projectId }));

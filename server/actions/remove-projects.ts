@@ -1,11 +1,12 @@
-import { announceProject } from '../hooks/announce.ts';
+import { announceProjects } from '../hooks/announce.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 
 /**
  * Hides projects at once and lets a task remove what is theirs: rows, blobs and repositories. Their names are free
  * then, their waiting builds leave the queue, their running ones are canceled, which their runners learn at the next
- * contact, and their forks stay whole. What is hidden already stays so.
+ * contact, and their forks stay whole. What is hidden already stays so. The number of statements grows with the
+ * number of projects only where there are hooks to tell, by the hundreds.
  *
  * @param work in a transaction.
  */
@@ -14,7 +15,7 @@ export async function removeProjects(work: Work, projectIds: number[]): Promise<
   const locked = await sql<{ id: number; is_removed: boolean }>(em, lock, [projectIds]);
   const ids = locked.filter((project) => project.is_removed).map(({ id }) => id);
   if (ids.length === 0) return;
-  for (const id of ids) await announceProject(work, 'project_destroy', id);
+  await announceProjects(work, 'project_destroy', ids);
   await sql(em, 'update projects set pending_delete = true, updated_at = now() where id = any($1)', [ids]);
   await sql(em, countForks, [ids]);
   await stopBuilds(work, ids);
@@ -22,15 +23,16 @@ export async function removeProjects(work: Work, projectIds: number[]): Promise<
   for (const table of ['project_members', 'project_shares', 'runner_projects']) {
     await sql(em, `delete from ${table} where project_id = any($1)`, [ids]);
   }
-  for (const id of ids) await queuePurge(work, id);
+  await queuePurges(work, ids);
 }
 
-/** Lets the task go on that removes a hidden project. */
-export async function queuePurge(
+/** Lets the tasks begin, or go on, that remove hidden projects. */
+export async function queuePurges(
   { queue, em }: Pick<Work, 'queue' | 'em'>,
-  projectId: number,
+  projectIds: number[],
 ): Promise<void> {
-  await queue.add(em, 'purge_project', { projectId }, { key: `purge_project:${projectId}` });
+  const payloads = projectIds.map((projectId) => ({ projectId }));
+  await queue.addEach(em, 'purge_project', payloads, ({ projectId }) => `purge_project:${projectId}`);
 }
 
 /** With the sources of forks, whose numbers of forks change; all in one order, so that two removals never cross. */

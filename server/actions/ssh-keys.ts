@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts';
-import { announceKey } from '../hooks/announce.ts';
+import { announceKeys } from '../hooks/announce.ts';
 import { mailNewKey } from '../mail/queue-mail.ts';
 import { findUserKey, type KeyRow, keyColumns } from '../queries/ssh-keys.ts';
 import type { Work } from '../services.ts';
@@ -21,7 +21,7 @@ export interface NewKey {
 export async function addUserKey(work: Work, userId: number, request: NewKey): Promise<KeyRow> {
   const key = requireSshKey(request.key);
   const row = await insertKey(work, { userId, title: request.title.trim(), key });
-  await announceKey(work, 'key_create', row.id);
+  await announceKeys(work, 'key_create', [row.id]);
   await mailNewKey(work, userId, { title: row.title });
   return row;
 }
@@ -30,7 +30,7 @@ export async function addUserKey(work: Work, userId: number, request: NewKey): P
 export async function removeUserKey(work: Work, userId: number, keyId: number): Promise<KeyRow | null> {
   const row = await findUserKey(work.em, userId, keyId);
   if (!row) return null;
-  await announceKey(work, 'key_destroy', keyId);
+  await announceKeys(work, 'key_destroy', [keyId]);
   await sql(work.em, 'delete from keys where id = $1', [keyId]);
   return row;
 }

@@ -5,7 +5,7 @@ import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { checkRefName } from '../git/ref-name.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
-import { announceProjectMove } from '../hooks/announce.ts';
+import { announceProjectMoves } from '../hooks/announce.ts';
 import { mailProjectMoved } from '../mail/queue-mail.ts';
 import { can } from '../policy/project.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
@@ -110,7 +110,7 @@ async function changeVisibility(
 
 async function tellMove(work: Work, { viewer, row }: ChangeRequest): Promise<void> {
   const move = { projectId: row.id, oldPath: `${row.namespace_path}/${row.path}` };
-  await announceProjectMove(work, 'project_rename', move);
+  await announceProjectMoves(work, 'project_rename', [move]);
   await mailProjectMoved(work, { ...move, by: viewer.id });
 }
 

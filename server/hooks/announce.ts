@@ -1,35 +1,54 @@
+import { inChunks } from '../../shared/in-chunks.ts';
 import type { Work } from '../services.ts';
 import { enqueue } from './enqueue.ts';
 import {
-  groupBody,
+  groupBodies,
   type Happening,
-  keyBody,
-  memberBody,
-  projectBody,
-  teamBody,
-  userBody,
+  keyBodies,
+  memberBodies,
+  projectBodies,
+  teamBodies,
+  userBodies,
 } from './system-bodies.ts';
+
+/** Messages of one statement. */
+const atOnce = 500;
 
 /**
  * Tells the system hooks of something that happened, once the transaction of `work` is committed. Call it while the
  * rows it names are there: after a creation, before a removal. Costs one statement while there are no hooks.
  */
-export async function announceProject(
+export async function announceProjects(
   work: Work,
   event: 'project_create' | 'project_destroy',
-  projectId: number,
+  projectIds: number[],
 ): Promise<void> {
-  await tell(work, event, await projectBody(work, projectId));
+  for (const ids of inChunks(projectIds, atOnce)) {
+    await tell(work, event, await projectBodies(work, ids));
+  }
 }
 
-/** @param move `oldPath` is `namespace/path` before the move; call it after. */
-export async function announceProjectMove(
+export interface ProjectMove {
+  projectId: number;
+  /** `namespace/path` before the move. */
+  oldPath: string;
+}
+
+/** Call it after the moves. */
+export async function announceProjectMoves(
   work: Work,
   event: 'project_rename' | 'project_transfer',
-  { projectId, oldPath }: { projectId: number; oldPath: string },
+  moves: ProjectMove[],
 ): Promise<void> {
-  const body = await projectBody(work, projectId);
-  await tell(work, event, body && { ...body, old_path_with_namespace: oldPath });
+  for (const chunk of inChunks(moves, atOnce)) {
+    const oldPaths = new Map(chunk.map(({ projectId, oldPath }) => [projectId, oldPath]));
+    const bodies = await projectBodies(work, [...oldPaths.keys()]);
+    const moved = bodies.map((body) => ({
+      ...body,
+      old_path_with_namespace: oldPaths.get(body.project_id),
+    }));
+    await tell(work, event, moved);
+  }
 }
 
 export async function announceUser(
@@ -37,7 +56,7 @@ export async function announceUser(
   event: 'user_create' | 'user_destroy',
   userId: number,
 ): Promise<void> {
-  await tell(work, event, await userBody(work, userId));
+  await tell(work, event, await userBodies(work, userId));
 }
 
 export async function announceTeam(
@@ -45,7 +64,7 @@ export async function announceTeam(
   event: 'user_add_to_team' | 'user_remove_from_team',
   member: { projectId: number; userId: number; accessLevel: number },
 ): Promise<void> {
-  await tell(work, event, await teamBody(work, member));
+  await tell(work, event, await teamBodies(work, member));
 }
 
 export async function announceGroup(
@@ -53,7 +72,7 @@ export async function announceGroup(
   event: 'group_create' | 'group_destroy',
   groupId: number,
 ): Promise<void> {
-  await tell(work, event, await groupBody(work, groupId));
+  await tell(work, event, await groupBodies(work, groupId));
 }
 
 export async function announceGroupMember(
@@ -61,21 +80,21 @@ export async function announceGroupMember(
   event: 'user_add_to_group' | 'user_remove_from_group',
   member: { groupId: number; userId: number; accessLevel: number },
 ): Promise<void> {
-  await tell(work, event, await memberBody(work, member));
+  await tell(work, event, await memberBodies(work, member));
 }
 
-/** Of a user's key; a deploy key belongs to nobody. */
-export async function announceKey(
+/** Of users' keys; a deploy key belongs to nobody. */
+export async function announceKeys(
   work: Work,
   event: 'key_create' | 'key_destroy' | 'deploykey_create' | 'deploykey_destroy',
-  keyId: number,
+  keyIds: number[],
 ): Promise<void> {
-  await tell(work, event, await keyBody(work, keyId));
+  await tell(work, event, await keyBodies(work, keyIds));
 }
 
-async function tell(work: Work, event: string, happening: Happening | null): Promise<void> {
-  if (!happening) return;
-  const { created_at, updated_at, ...rest } = happening;
-  const body = { event_name: event, created_at, updated_at, ...rest };
-  await enqueue(work, body);
+async function tell(work: Work, event: string, happenings: Happening[]): Promise<void> {
+  const bodies = happenings.map(({ created_at, updated_at, ...rest }) => {
+    return { event_name: event, created_at, updated_at, ...rest };
+  });
+  await enqueue(work, bodies);
 }

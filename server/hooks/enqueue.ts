@@ -1,4 +1,4 @@
-import { hasRoom, wakeHooks } from '../queries/hook-tasks.ts';
+import { room, wakeHooks } from '../queries/hook-tasks.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 
@@ -6,19 +6,25 @@ import { sqlOne } from '../sql.ts';
 export const systemEvent = 'System Hook';
 
 /**
- * Puts up a message for each hook of the system, to be sent once the transaction of `work` is committed. A hook gets
- * its messages in the order in which they were put up, except for those that it fails on.
+ * Puts up messages for each hook of the system, to be sent once the transaction of `work` is committed: one statement,
+ * however many. A hook gets its messages in the order in which they were put up, except for those that it fails on;
+ * what it has no room for is left out, the last ones first.
  */
-export async function enqueue(work: Work, body: Record<string, unknown>): Promise<void> {
-  const row = await sqlOne<{ full: number[] | null }>(work.em, put, [systemEvent, JSON.stringify(body)]);
-  if (row?.full) work.log.warn({ hooks: row.full }, 'too many messages wait for these hooks; left one out');
+export async function enqueue(work: Work, bodies: Record<string, unknown>[]): Promise<void> {
+  if (bodies.length === 0) return;
+  const texts = bodies.map((body) => JSON.stringify(body));
+  const row = await sqlOne<{ full: number[] | null }>(work.em, put, [systemEvent, texts]);
+  if (row?.full) work.log.warn({ hooks: row.full }, 'too many messages wait for these hooks; left some out');
 }
 
 const put = `
   with heard as (
-    select h.id, ${hasRoom} as has_room from hooks h where h.project_id is null order by h.id for key share of h
+    select h.id, ${room} as room from hooks h where h.project_id is null order by h.id for key share of h
+  ), messages as (
+    select body, number from unnest($2::text[]) with ordinality as given(body, number)
   ), told as (
-    insert into hook_deliveries (hook_id, event, body) select id, $1, $2 from heard where has_room
+    insert into hook_deliveries (hook_id, event, body)
+    select h.id, $1, m.body from messages m join heard h on m.number <= h.room order by m.number, h.id
     returning hook_id
   )
-  select (select array_agg(id) from heard where not has_room) as full, ${wakeHooks} as woken`;
+  select (select array_agg(id) from heard where room < cardinality($2)) as full, ${wakeHooks} as woken`;

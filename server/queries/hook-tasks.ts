@@ -1,9 +1,12 @@
 /** A hook with so many messages waiting gets no more: nobody reads them at the other end. */
-export const mostWaiting = 1000;
+const mostWaiting = 1000;
 
-/** Condition on a hook `h`. Its row is held besides, so that one that is being removed gets no messages any more. */
-export const hasRoom = `(select count(*) from (select from hook_deliveries d
-  where d.hook_id = h.id and d.state = 'waiting' limit ${mostWaiting}) w) < ${mostWaiting}`;
+/**
+ * For how many messages a hook `h` has room; 0 or more. Its row is held besides, so that one that is being removed
+ * gets no messages any more.
+ */
+export const room = `(${mostWaiting} - (select count(*) from (select from hook_deliveries d
+  where d.hook_id = h.id and d.state = 'waiting' limit ${mostWaiting}) w))`;
 
 interface Telling {
   /** Name of a part of the statement before this one, with an `id` for each message. */
@@ -20,7 +23,7 @@ function tellHooks({ source, heard, subject, event }: Telling): string {
   return `told as (
     insert into hook_deliveries (hook_id, event, subject)
     select h.id, ${event}, (${subject})::text from ${source} s join hooks h on ${heard}
-    where ${hasRoom} order by s.id, h.id for key share of h
+    where ${room} > 0 order by s.id, h.id for key share of h
     returning hook_id
   )`;
 }

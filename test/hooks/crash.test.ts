@@ -21,7 +21,7 @@ async function hook(path: string): Promise<void> {
 }
 
 function say(body: Record<string, unknown>): Promise<void> {
-  return inTransaction(holder.app.work, (work) => enqueue(work, body));
+  return inTransaction(holder.app.work, (work) => enqueue(work, [body]));
 }
 
 async function waiting(): Promise<number> {

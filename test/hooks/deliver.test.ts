@@ -31,7 +31,7 @@ async function scene(t: ExecutionContext, json: Record<string, unknown>) {
   return {
     id,
     remove,
-    say: (body: Record<string, unknown>) => inTransaction(app.work, (work) => enqueue(work, body)),
+    say: (body: Record<string, unknown>) => inTransaction(app.work, (work) => enqueue(work, [body])),
     deliveries: async () => {
       const path = `/api/v3/hooks/${id}/deliveries`;
       return (await app.call<Delivery[]>('GET', path, { as: rootToken, query: { per_page: '100' } })).body;
@@ -96,7 +96,7 @@ test.serial('only what was committed is sent', async (t) => {
   const { app } = holder;
   const { deliveries } = await scene(t, { url: receiver.url('/rolled-back') });
   const failing = inTransaction(app.work, async (work) => {
-    await enqueue(work, {});
+    await enqueue(work, [{}]);
     throw new Error('rolled back');
   });
   await t.throwsAsync(failing, { message: 'rolled back' });

@@ -2,9 +2,9 @@ import test from 'ava';
 import {
   announceGroup,
   announceGroupMember,
-  announceKey,
-  announceProject,
-  announceProjectMove,
+  announceKeys,
+  announceProjectMoves,
+  announceProjects,
   announceTeam,
   announceUser,
 } from '../../server/hooks/announce.ts';
@@ -61,7 +61,7 @@ async function personal() {
 test.serial('projects: made and removed', async (t) => {
   const { project, shown } = await personal();
   for (const event of ['project_create', 'project_destroy'] as const) {
-    t.deepEqual(await told((work) => announceProject(work, event, project.id)), [
+    t.deepEqual(await told((work) => announceProjects(work, event, [project.id])), [
       { event_name: event, ...shown },
     ]);
   }
@@ -71,7 +71,7 @@ test.serial('projects: in a group, the owner is the group and has no address', a
   const { app } = holder;
   const namespaceId = await app.make.group({ path: 'makers' });
   const project = await app.make.project({ namespaceId });
-  const [body] = await told((work) => announceProject(work, 'project_create', project.id));
+  const [body] = await told((work) => announceProjects(work, 'project_create', [project.id]));
   t.like(body, { owner_name: 'makers', owner_email: '', project_visibility: 'private' });
 });
 
@@ -80,7 +80,7 @@ test.serial('projects: moved', async (t) => {
   for (const event of ['project_rename', 'project_transfer'] as const) {
     const move = { projectId: project.id, oldPath: 'old/place' };
     const expected = { event_name: event, ...shown, old_path_with_namespace: 'old/place' };
-    t.deepEqual(await told((work) => announceProjectMove(work, event, move)), [expected]);
+    t.deepEqual(await told((work) => announceProjectMoves(work, event, [move])), [expected]);
   }
 });
 
@@ -176,11 +176,11 @@ test.serial('keys of users, and deploy keys, which are of nobody', async (t) => 
   const [own, deploy] = [await keyOf(user.id), await keyOf(null)];
   for (const event of ['key_create', 'key_destroy'] as const) {
     const shown = { event_name: event, username: user.username, key: 'ssh-rsa AAAA', id: own };
-    t.deepEqual(await told((work) => announceKey(work, event, own)), [shown]);
+    t.deepEqual(await told((work) => announceKeys(work, event, [own])), [shown]);
   }
   for (const event of ['deploykey_create', 'deploykey_destroy'] as const) {
     const shown = { event_name: event, key: 'ssh-rsa AAAA', id: deploy };
-    t.deepEqual(await told((work) => announceKey(work, event, deploy)), [shown]);
+    t.deepEqual(await told((work) => announceKeys(work, event, [deploy])), [shown]);
   }
 });
 
@@ -196,7 +196,7 @@ test.serial('what is not there is not told, and without hooks nothing is put up'
   t.deepEqual(await told((work) => announceUser(work, 'user_create', 2_000_000_000)), []);
   await app.call('DELETE', `/api/v3/hooks/${hookId}`, { as: rootToken });
   const { project } = await personal();
-  await told((work) => announceProject(work, 'project_create', project.id));
+  await told((work) => announceProjects(work, 'project_create', [project.id]));
   t.deepEqual(await app.rows('select 1 from hook_deliveries'), []);
   t.deepEqual(
     await app.rows(`select 1 from graphile_worker.jobs where task_identifier = 'deliver_hook'`),
