@@ -1,6 +1,6 @@
 import { badRequest, notFound } from '../errors.ts';
 import { announceProjectMoves } from '../hooks/announce.ts';
-import { mailProjectMoved } from '../mail/queue-mail.ts';
+import { mailProjectMoves } from '../mail/queue-mail.ts';
 import type { GroupRow } from '../queries/group-row.ts';
 import { findProject, type ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -39,7 +39,7 @@ export async function transferProject(work: Work, { viewer, group, project }: Tr
   await sql(em, 'delete from project_shares where project_id = $1 and group_id = $2', [row.id, group.id]);
   const move = { projectId: row.id, oldPath: `${row.namespace_path}/${row.path}` };
   await announceProjectMoves(work, 'project_transfer', [move]);
-  await mailProjectMoved(work, { ...move, by: viewer.id });
+  await mailProjectMoves(work, [move], viewer.id);
 }
 
 async function requirePlace(work: Work, row: ProjectRow, groupId: number): Promise<void> {

@@ -7,9 +7,11 @@ import { sql } from '../sql.ts';
 import type { NewGroup } from './create-group.ts';
 import { requireGroupWords, requireNoneHigher } from './group-rules.ts';
 import { lockGroup } from './lock-group.ts';
+import { announceNamespaceMove } from './move-namespace.ts';
 
 /**
- * Changes what is given and leaves the rest. With the path, the addresses of all its projects change.
+ * Changes what is given and leaves the rest. With the path, the addresses of all its projects change,
+ * of which the system hooks are told.
  *
  * @throws AppError 400 with the faults.
  */
@@ -20,6 +22,7 @@ export async function updateGroup(
   const { em } = work;
   await lockGroup(work, id, 'whole');
   const group = await em.findOneOrFail(Namespace, { id });
+  const oldPath = group.path;
   group.name = change.name ?? group.name;
   group.path = change.path ?? group.path;
   group.description = change.description ?? group.description;
@@ -33,4 +36,5 @@ export async function updateGroup(
   }
   await em.flush();
   await sql(em, 'update namespaces set updated_at = now() where id = $1', [id]);
+  if (group.path !== oldPath) await announceNamespaceMove(work, { namespaceId: id, oldPath });
 }

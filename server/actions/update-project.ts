@@ -6,7 +6,7 @@ import { checkRefName } from '../git/ref-name.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { announceProjectMoves } from '../hooks/announce.ts';
-import { mailProjectMoved } from '../mail/queue-mail.ts';
+import { mailProjectMoves } from '../mail/queue-mail.ts';
 import { can } from '../policy/project.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -111,7 +111,7 @@ async function changeVisibility(
 async function tellMove(work: Work, { viewer, row }: ChangeRequest): Promise<void> {
   const move = { projectId: row.id, oldPath: `${row.namespace_path}/${row.path}` };
   await announceProjectMoves(work, 'project_rename', [move]);
-  await mailProjectMoved(work, { ...move, by: viewer.id });
+  await mailProjectMoves(work, [move], viewer.id);
 }
 
 /** Lets shared runners take the project's waiting builds, or keeps these from them; whoever waits looks again. */

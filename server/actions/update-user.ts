@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import { AppError, notFound } from '../errors.ts';
-import { mailProjectMoved } from '../mail/queue-mail.ts';
+import { mailProjectMoves } from '../mail/queue-mail.ts';
 import { endSessions } from '../oauth/end-sessions.ts';
 import { cleanAttributes, type UserAttributes } from '../policy/user-attributes.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -9,6 +9,7 @@ import { sql, sqlOne } from '../sql.ts';
 import { forgetNotificationEmail } from './emails.ts';
 import { storeIdentity } from './identities.ts';
 import { isLastAdmin } from './last-admin.ts';
+import { announceNamespaceMove } from './move-namespace.ts';
 import { checkUser } from './user-faults.ts';
 
 export interface UserChange {
@@ -105,17 +106,12 @@ async function moveEmail({ em }: Work, { userId, from, to }: Move): Promise<void
 /** The projects of a user lie below his name, so that all their addresses change. */
 async function moveNamespace(work: Work, { userId, from, to, by }: Move & { by: number }): Promise<void> {
   const { em } = work;
-  await sql(em, 'update namespaces set path = $2, name = $2, updated_at = now() where owner_id = $1', [
-    userId,
-    to,
-  ]);
-  const projects = await sql<{ id: number; path: string }>(
+  const namespace = await sqlOne<{ id: number }>(
     em,
-    `select p.id, p.path from projects p join namespaces n on n.id = p.namespace_id
-     where n.owner_id = $1 and not p.pending_delete order by p.id`,
-    [userId],
+    'update namespaces set path = $2, name = $2, updated_at = now() where owner_id = $1 returning id',
+    [userId, to],
   );
-  for (const { id, path } of projects) {
-    await mailProjectMoved(work, { projectId: id, oldPath: `${from}/${path}`, by });
-  }
+  if (!namespace) return;
+  const moves = await announceNamespaceMove(work, { namespaceId: namespace.id, oldPath: from });
+  await mailProjectMoves(work, moves, by);
 }

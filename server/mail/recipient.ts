@@ -50,19 +50,21 @@ export async function recipientIn(
   return sqlOne<Recipient>(em, place.in === 'project' ? inProject : inGroup, [userId, place.id]);
 }
 
-const members = `select u.id from users u
-  join projects p on p.id = $1
-  join namespaces n on n.id = p.namespace_id
+const members = `select p.id as "projectId", u.id as "userId"
+  from projects p cross join lateral (
+    select user_id from project_members where project_id = p.id
+    union select user_id from group_members where group_id = p.namespace_id
+    union select owner_id from namespaces where id = p.namespace_id) m
+  join users u on u.id = m.user_id
   left join project_members pm on pm.project_id = p.id and pm.user_id = u.id
-  left join group_members gm on gm.group_id = n.id and gm.user_id = u.id
-  where u.id in (select user_id from project_members where project_id = $1
-      union select g.user_id from group_members g join projects q on q.namespace_id = g.group_id where q.id = $1
-      union select o.owner_id from namespaces o join projects q on q.namespace_id = o.id where q.id = $1)
-    and u.state = 'active' and ${levelIn.project} <> 0
-  order by u.id`;
+  left join group_members gm on gm.group_id = p.namespace_id and gm.user_id = u.id
+  where p.id = any($1) and u.state = 'active' and ${levelIn.project} <> 0
+  order by p.id, u.id`;
 
-/** Ids of a project's members, its group's and its owner, but those who want no mail of it. */
-export async function mailedMembers(em: EntityManager, projectId: number): Promise<number[]> {
-  const rows = await sql<{ id: number }>(em, members, [projectId]);
-  return rows.map(({ id }) => id);
+/** Members of projects, of their groups, and their owners, but those who want no mail of the project. */
+export async function mailedMembers(
+  em: EntityManager,
+  projectIds: number[],
+): Promise<{ projectId: number; userId: number }[]> {
+  return sql(em, members, [projectIds]);
 }

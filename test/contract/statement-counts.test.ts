@@ -1,6 +1,6 @@
 import test from 'ava';
-import pg from 'pg';
 import { withApp } from '../support/app.ts';
+import { countStatements } from '../support/count-statements.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 
@@ -49,22 +49,6 @@ async function addProject({ groupId }: World): Promise<number> {
     [groupId],
   );
   return row?.id ?? 0;
-}
-
-/** Statements that the server sends while something is done. Nothing else may be at work. */
-async function countStatements(work: () => Promise<void>): Promise<number> {
-  let count = 0;
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function counted(this: pg.Client, ...given: unknown[]) {
-    count += 1;
-    return Reflect.apply(query, this, given);
-  } as typeof query;
-  try {
-    await work();
-  } finally {
-    pg.Client.prototype.query = query;
-  }
-  return count;
 }
 
 async function makeWorld(): Promise<World> {

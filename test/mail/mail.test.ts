@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mailMember, mailNewEmail, mailNewKey, mailProjectMoved } from '../../server/mail/queue-mail.ts';
+import { mailMember, mailNewEmail, mailNewKey, mailProjectMoves } from '../../server/mail/queue-mail.ts';
 import { inTransaction } from '../../server/sql.ts';
 import { withApp } from '../support/app.ts';
 import { type MailServer, mailLogin, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
@@ -108,11 +108,7 @@ test.serial('a project that moved tells every member of it and of its group once
   const stranger = await app.make.user();
   await app.make.groupMember(groupId, inBoth, 'developer');
   await app.make.groupMember(groupId, inGroup, 'guest');
-  await mailProjectMoved(app.work, {
-    projectId: project.id,
-    oldPath: 'old/place',
-    by: project.owner.id,
-  });
+  await mailProjectMoves(app.work, [{ projectId: project.id, oldPath: 'old/place' }], project.owner.id);
   await app.runTasks();
   for (const member of [inBoth, inGroup]) {
     const [mail, ...more] = mailsOf(member);
@@ -130,12 +126,12 @@ test.serial(
   async (t) => {
     const { app } = holder;
     const project = await app.make.project();
-    await mailProjectMoved(app.work, { projectId: project.id, oldPath: 'a/b', by: project.owner.id });
+    await mailProjectMoves(app.work, [{ projectId: project.id, oldPath: 'a/b' }], project.owner.id);
     await app.runTasks();
     t.is(mailsOf(project.owner).length, 1);
     const path = `/api/v3/projects/${project.id}/notification_settings`;
     await app.call('PUT', path, { as: project.owner.token, form: { level: 'disabled' } });
-    await mailProjectMoved(app.work, { projectId: project.id, oldPath: 'a/b', by: project.owner.id });
+    await mailProjectMoves(app.work, [{ projectId: project.id, oldPath: 'a/b' }], project.owner.id);
     await app.runTasks();
     t.is(mailsOf(project.owner).length, 1, 'but where he wants none');
   },
@@ -172,7 +168,7 @@ test.serial('blocked users get none, and those who want none only what concerns 
   for (const user of [blocked, quiet, quietHere, loudHere]) {
     await mailMember(app.work, { in: 'project', id: project.id, userId: user.id, accessLevel: 10, by });
   }
-  await mailProjectMoved(app.work, { projectId: project.id, oldPath: 'a/b', by });
+  await mailProjectMoves(app.work, [{ projectId: project.id, oldPath: 'a/b' }], by);
   await app.runTasks();
   const counts = () => [blocked, quiet, quietHere, loudHere].map((user) => mailsOf(user).length);
   t.deepEqual(counts(), [0, 0, 0, 2]);
@@ -238,7 +234,7 @@ test.serial('without a mail server nothing is queued, and what was is dropped', 
   app.services.mail = null;
   const work = { ...app.work, mail: null };
   await mailNewKey(work, user.id, { title: 'y' });
-  await mailProjectMoved(work, { projectId: 1, oldPath: 'a/b', by: user.id });
+  await mailProjectMoves(work, [{ projectId: 1, oldPath: 'a/b' }], user.id);
   t.is((await waiting()).length, 1);
   await app.runTasks();
   t.deepEqual(await waiting(), []);
