@@ -4,6 +4,7 @@ import { type UserRow, userById } from '../queries/user-row.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { isLastAdmin } from './last-admin.ts';
+import { isLastOwner } from './last-owner.ts';
 import { removeNamespace } from './remove-namespace.ts';
 import { forgetStars } from './star-project.ts';
 import { takeTurns } from './take-turns.ts';
@@ -13,8 +14,8 @@ class StillNeeded extends Error {}
 
 /**
  * Removes a user for good, with his keys, addresses, memberships and tokens, and with his projects: these are hidden
- * at once, and tasks remove what was in them. What he wrote elsewhere stays, without an author. The only owner of a
- * group is not removed, nor is the last administrator.
+ * at once, and tasks remove what was in them. What he wrote elsewhere stays, without an author. The last owner
+ * of a group who is not blocked stays, and so does the last administrator.
  *
  * @param work outside a transaction.
  * @returns the user, or null when there is none.
@@ -57,17 +58,9 @@ const lockUser = `
   select u.id, (select n.id from namespaces n where n.owner_id = u.id) as namespace_id
   from users u where u.id = $1 for update of u`;
 
-/** @throws StillNeeded when a group has no other owner. */
-async function requireUnneeded({ em }: Work, userId: number): Promise<void> {
-  const needed = await sqlOne(
-    em,
-    `select 1 from group_members m join namespaces n on n.id = m.group_id and not n.pending_delete
-     where m.user_id = $1 and m.access_level >= $2 and not exists (
-       select 1 from group_members o where o.group_id = m.group_id and o.user_id <> $1 and o.access_level >= $2)
-     limit 1`,
-    [userId, accessLevels.owner],
-  );
-  if (needed) throw new StillNeeded();
+/** @throws StillNeeded when he is the last owner of a group. */
+async function requireUnneeded(work: Work, userId: number): Promise<void> {
+  if (await isLastOwner(work, userId, null)) throw new StillNeeded();
 }
 
 /** Where others may be at work, in the order in which everybody locks. What is not here the database does alone. */

@@ -6,6 +6,7 @@ import { findGroupMember, type MemberRow } from '../queries/members.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { holdUser } from './hold-user.ts';
+import { isLastOwner } from './last-owner.ts';
 import { lockGroup } from './lock-group.ts';
 
 export interface MemberChange {
@@ -33,7 +34,7 @@ export async function addGroupMember(work: Work, change: MemberChange): Promise<
   return requireMember(work, groupId, userId);
 }
 
-/** @throws AppError 404 for a user who is no member, 403 when the group would have no owner any more. */
+/** @throws AppError 404 for a user who is no member, 403 for the last owner who is not blocked. */
 export async function changeGroupMember(work: Work, change: MemberChange): Promise<MemberRow> {
   const { groupId, userId, accessLevel, by } = change;
   await lockGroup(work, groupId, 'members');
@@ -51,7 +52,7 @@ export async function changeGroupMember(work: Work, change: MemberChange): Promi
 
 /**
  * @returns the member that was, or null when the user is none.
- * @throws AppError 403 when the group would have no owner any more.
+ * @throws AppError 403 for the last owner who is not blocked.
  */
 export async function removeGroupMember(
   work: Work,
@@ -67,15 +68,8 @@ export async function removeGroupMember(
   return member;
 }
 
-/** The lock on the group makes two owners, who remove each other, come one after the other. */
-async function requireOtherOwner({ em }: Work, groupId: number, userId: number): Promise<void> {
-  const row = await sqlOne<{ is_last: boolean }>(
-    em,
-    `select bool_or(user_id = $2) and count(*) = 1 as is_last from group_members
-     where group_id = $1 and access_level >= $3`,
-    [groupId, userId, accessLevels.owner],
-  );
-  if (row?.is_last) throw forbidden();
+async function requireOtherOwner(work: Work, groupId: number, userId: number): Promise<void> {
+  if (await isLastOwner(work, userId, groupId)) throw forbidden();
 }
 
 async function requireMember({ em }: Work, groupId: number, userId: number): Promise<MemberRow> {

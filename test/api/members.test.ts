@@ -152,6 +152,33 @@ test('the last owner of a group stays one, whoever asks', async (t) => {
   t.deepEqual(await levelsIn(id), { [owner.id]: 10, [master.id]: 50 });
 });
 
+for (const state of ['blocked', 'ldap_blocked']) {
+  test(`an owner who is ${state} takes nobody’s place, and may go himself`, async (t) => {
+    const { make } = holder.app;
+    const { id, owner, path } = await ownedGroup();
+    const [shutOut, another] = [await make.user({ state }), await make.user({ state })];
+    for (const user of [shutOut, another]) await make.groupMember(id, user, 'owner');
+    for (const token of [owner.token, rootToken]) {
+      t.is((await call('DELETE', `${path}/${owner.id}`, token)).status, 403);
+      t.is((await call('PUT', `${path}/${owner.id}`, token, { access_level: 40 })).status, 403);
+    }
+    t.is((await call('PUT', `${path}/${another.id}`, owner.token, { access_level: 40 })).status, 200);
+    t.deepEqual(await levelsIn(id), { [owner.id]: 50, [shutOut.id]: 50, [another.id]: 40 });
+    t.is(
+      (await call('PUT', `/users/${owner.id}/block`, rootToken)).status,
+      200,
+      'blocking is no matter of it',
+    );
+    t.is(
+      (await call('DELETE', `${path}/${shutOut.id}`, rootToken)).status,
+      200,
+      'another is left, blocked too',
+    );
+    t.is((await call('DELETE', `${path}/${owner.id}`, rootToken)).status, 403, 'nobody would be left');
+    t.deepEqual(await levelsIn(id), { [owner.id]: 50, [another.id]: 40 });
+  });
+}
+
 test('of two owners who remove or demote each other at once, one stays', async (t) => {
   const { make } = holder.app;
   for (let round = 0; round < 6; round += 1) {

@@ -137,6 +137,17 @@ test('the only owner of a group stays, with everything as it was', async (t) => 
   t.false(await isThere(user), 'with another owner he may go');
 });
 
+test('an owner stays while all other owners of a group are blocked; a blocked one may go', async (t) => {
+  const { app } = holder;
+  const [user, blocked] = [await app.make.user(), await app.make.user({ state: 'blocked' })];
+  const group = await app.make.group();
+  for (const owner of [user, blocked]) await app.make.groupMember(group, owner, 'owner');
+  t.is((await remove(user)).status, 200);
+  t.true(await isThere(user));
+  await remove(blocked);
+  t.false(await isThere(blocked));
+});
+
 test('a group that is being removed keeps nobody', async (t) => {
   const { app } = holder;
   const user = await app.make.user();
