@@ -63,15 +63,13 @@ async function requireUnneeded(work: Work, userId: number): Promise<void> {
   if (await isLastOwner(work, userId, null)) throw new StillNeeded();
 }
 
-/** Where others may be at work, in the order in which everybody locks. What is not here the database does alone. */
+/**
+ * Where others may be at work, in the order in which everybody locks. What is not here the database does alone, but
+ * for what there may be very much of, such as builds and events: that keeps his id, behind which there is nobody.
+ */
 const authored = [
   ['projects', 'creator_id'],
-  ['pipelines', 'user_id'],
-  ['builds', 'user_id'],
-  ['builds', 'erased_by_id'],
-  ['external_statuses', 'user_id'],
   ['pushes', 'user_id'],
-  ['events', 'author_id'],
   ['triggers', 'owner_id'],
 ] as const;
 

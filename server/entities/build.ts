@@ -1,8 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { createdAt, flag, timestamp } from './columns.ts';
+import { createdAt, flag, formerUser, timestamp } from './columns.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
 import { Project } from './project.ts';
-import { User } from './user.ts';
 
 export const Build = defineEntity({
   name: 'Build',
@@ -12,7 +11,7 @@ export const Build = defineEntity({
     project: () => p.manyToOne(Project).deleteRule('cascade'),
     pipeline: () => p.manyToOne(Pipeline).deleteRule('cascade'),
     job: () => p.manyToOne(PipelineJob).deleteRule('cascade').index('builds_job_id_index'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('builds_user_id_index'),
+    userId: formerUser(),
     /** Who runs or ran it. No foreign key: with one, removing a runner would change every build it ever had. */
     runnerId: p.integer().nullable(),
     name: p.text(),
@@ -29,7 +28,7 @@ export const Build = defineEntity({
     artifactsSize: p.bigint('number').nullable(),
     artifactsExpireAt: timestamp().nullable(),
     erasedAt: timestamp().nullable(),
-    erasedBy: () => p.manyToOne(User).nullable().deleteRule('set null'),
+    erasedById: formerUser(),
     createdAt: createdAt(),
     startedAt: timestamp().nullable(),
     finishedAt: timestamp().nullable(),
@@ -38,11 +37,6 @@ export const Build = defineEntity({
     {
       name: 'builds_artifacts_expire_at_index',
       expression: `create index "builds_artifacts_expire_at_index" on "builds" ("artifacts_expire_at") where "artifacts_key" is not null`,
-    },
-    {
-      name: 'builds_erased_by_id_index',
-      expression:
-        'create index "builds_erased_by_id_index" on "builds" ("erased_by_id") where "erased_by_id" is not null',
     },
     { name: 'builds_project_id_id_index', properties: ['project', 'id'] },
     { name: 'builds_pipeline_id_index', properties: ['pipeline'] },

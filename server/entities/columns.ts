@@ -14,3 +14,11 @@ export function createdAt() {
 export function flag(value: boolean) {
   return p.boolean().default(value);
 }
+
+/**
+ * Id of the user who did something long ago. He may be gone: whoever shows him looks whether he is there. No foreign
+ * key, as with one the removal of a user would change all that he ever did.
+ */
+export function formerUser() {
+  return p.integer().nullable();
+}

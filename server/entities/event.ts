@@ -1,7 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { createdAt } from './columns.ts';
+import { createdAt, formerUser } from './columns.ts';
 import { Project } from './project.ts';
-import { User } from './user.ts';
 
 /** A line of a project's activity, interface: "Project event". */
 export const Event = defineEntity({
@@ -10,7 +9,7 @@ export const Event = defineEntity({
   properties: {
     id: p.integer().primary(),
     project: () => p.manyToOne(Project).deleteRule('cascade'),
-    author: () => p.manyToOne(User).nullable().deleteRule('set null').index('events_author_id_index'),
+    authorId: formerUser(),
     action: p.string().length(32),
     targetType: p.string().length(32).nullable(),
     targetId: p.integer().nullable(),

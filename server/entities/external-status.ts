@@ -1,7 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { createdAt, flag, timestamp } from './columns.ts';
+import { createdAt, flag, formerUser, timestamp } from './columns.ts';
 import { Pipeline } from './pipeline.ts';
-import { User } from './user.ts';
 
 /** What a service outside says of a commit. It stands beside the builds of a pipeline. */
 export const ExternalStatus = defineEntity({
@@ -11,7 +10,7 @@ export const ExternalStatus = defineEntity({
     /** From the sequence of the builds: one list shows both, in the order they were made. */
     id: p.integer().primary().autoincrement(false),
     pipeline: () => p.manyToOne(Pipeline).deleteRule('cascade'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('external_statuses_user_id_index'),
+    userId: formerUser(),
     name: p.string(),
     /** As it was sent; null when the branch was looked up. */
     ref: p.string().length(1024).nullable(),

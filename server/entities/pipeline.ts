@@ -1,8 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { CiJob } from '../ci/config.ts';
-import { createdAt, flag, timestamp } from './columns.ts';
+import { createdAt, flag, formerUser, timestamp } from './columns.ts';
 import { Project } from './project.ts';
-import { User } from './user.ts';
 
 /** What a build shows of its commit, kept with the pipeline so that lists need not ask git. */
 export interface PipelineCommit {
@@ -22,7 +21,7 @@ export const Pipeline = defineEntity({
     /** Number within the project. */
     iid: p.integer().nullable(),
     project: () => p.manyToOne(Project).deleteRule('cascade'),
-    user: () => p.manyToOne(User).nullable().deleteRule('set null').index('pipelines_user_id_index'),
+    userId: formerUser(),
     /** The push that made it. Unique with `ref`: settling a push twice makes no second pipeline. */
     pushId: p.integer().nullable(),
     /** The trigger that started it, and the variables that came with it, encrypted. */

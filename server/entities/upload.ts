@@ -1,7 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { createdAt } from './columns.ts';
+import { createdAt, formerUser } from './columns.ts';
 import { Project } from './project.ts';
-import { User } from './user.ts';
 
 /** A file that texts of a project show or link to. Its bytes are a blob. */
 export const Upload = defineEntity({
@@ -10,7 +9,7 @@ export const Upload = defineEntity({
   properties: {
     id: p.integer().primary(),
     project: () => p.manyToOne(Project).deleteRule('cascade').index('uploads_project_id_index'),
-    uploader: () => p.manyToOne(User).nullable().deleteRule('set null').index('uploads_uploader_id_index'),
+    uploaderId: formerUser(),
     /** Part of its address: nobody finds a file by guessing. */
     secret: p.string().length(32).unique('uploads_secret_key'),
     filename: p.string(),

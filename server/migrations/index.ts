@@ -14,6 +14,7 @@ import { OrderOfDeliveries } from './20261129-order-of-deliveries.ts';
 import { AllSettings } from './20261129-settings.ts';
 import { StarsAndSearches } from './20261129-stars-and-searches.ts';
 import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
+import { AuthorsWithoutKeys } from './20261130-authors-without-keys.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { migrationNames } from './names.ts';
 
@@ -34,6 +35,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261129-hooks': Hooks,
   '20261129-order-of-deliveries': OrderOfDeliveries,
   '20261130-protected-branches': ProtectedBranches,
+  '20261130-authors-without-keys': AuthorsWithoutKeys,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -9,8 +9,8 @@ export interface ProjectEventRow {
   target_type: string | null;
   target_id: number | null;
   target_title: string | null;
+  /** Both null once he is removed. */
   author_id: number | null;
-  /** Null once he is removed. */
   author: UserSummaryRow | null;
   /** Of a push; null for all else. */
   data: unknown;
@@ -20,7 +20,7 @@ export interface ProjectEventRow {
 /** Newest first. */
 export function listProjectEvents(projectId: number): ListQuery {
   return {
-    columns: `e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_title, e.author_id, e.data,
+    columns: `e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_title, u.id as author_id, e.data,
       e.created_at, ${summaryJson} as author`,
     from: 'events e left join users u on u.id = e.author_id',
     order: 'e.id desc',

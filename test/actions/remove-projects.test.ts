@@ -95,7 +95,7 @@ test('a removed project is hidden at once, everywhere, and its name is free', as
   t.true(existsSync(dirOf(again.body)));
 });
 
-test('running builds are canceled and their runners told; waiting ones leave the queue', async (t) => {
+test.serial('running builds are canceled and their runners told; waiting ones leave the queue', async (t) => {
   const { app } = holder;
   const project = await app.make.project();
   const runner = await app.make.runner({ projects: [project], tags: ['gone'] });

@@ -40,6 +40,7 @@ async function leaveTraces(user: MadeUser): Promise<{ projectId: number; starred
     'insert into project_members (project_id, user_id, access_level) values ($1, $2, 40)',
     "insert into events (project_id, author_id, action) values ($1, $2, 'created')",
     "insert into pushes (project_id, user_id, changes) values ($1, $2, '[]')",
+    "insert into uploads (project_id, uploader_id, secret, filename, size, blob_key) values ($1, $2, md5(($2::int)::text), 'a', 0, '')",
     "insert into triggers (project_id, owner_id, token_digest, token_sealed) values ($1, $2, sha256(int4send($2)), '')",
   ]) {
     await app.rows(text, [project.id, user.id]);
@@ -49,6 +50,35 @@ async function leaveTraces(user: MadeUser): Promise<{ projectId: number; starred
     [build.pipelineId, user.id],
   );
   return { projectId: project.id, starred: starred.id };
+}
+
+/** Who is said to have made the builds, pipelines and events of a project. */
+async function shownOf(projectId: number) {
+  const { app } = holder;
+  type Shown = { user?: User; author?: User; author_id?: number; author_username?: string };
+  const read = async (path: string) => {
+    const answer = await app.call<Shown[]>('GET', `/api/v3/projects/${projectId}${path}`, { as: rootToken });
+    if (answer.body.length !== 1) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const events = await read('/events');
+  return {
+    users: [...(await read('/builds')), ...(await read('/pipelines'))].map(({ user }) => user),
+    authors: events.map(({ author }) => author),
+    ids: events.map(({ author_id }) => author_id),
+  };
+}
+
+/** In which transactions the rows of what may be very much were last changed. */
+function lastChanges(projectId: number): Promise<{ changes: string[] }[]> {
+  return holder.app.rows(
+    `select array(select xmin::text from builds where project_id = $1 union all
+       select xmin::text from pipelines where project_id = $1 union all
+       select s.xmin::text from external_statuses s join pipelines p on p.id = s.pipeline_id where project_id = $1
+       union all select xmin::text from events where project_id = $1 union all
+       select xmin::text from uploads where project_id = $1) as changes`,
+    [projectId],
+  );
 }
 
 test('a user goes with what is his; what he wrote stays without an author', async (t) => {
@@ -62,6 +92,8 @@ test('a user goes with what is his; what he wrote stays without an author', asyn
   await app.call('POST', '/api/v3/user/emails', { as: user.token, form: { email: 'removed@example.com' } });
   const { projectId, starred } = await leaveTraces(user);
   const before = await app.call('GET', `/api/v3/users/${user.id}`, { as: rootToken });
+  t.like((await shownOf(projectId)).users, [{ id: user.id }, { id: user.id }]);
+  const changes = await lastChanges(projectId);
 
   const answer = await remove(user);
   t.is(answer.status, 200);
@@ -72,16 +104,14 @@ test('a user goes with what is his; what he wrote stays without an author', asyn
   t.is(hidden.status, 404, 'projects are hidden at once');
   t.is(await count('group_members where user_id = $1', [user.id]), 0);
   for (const [table, column, place] of [
-    ['builds', 'user_id', 'project_id'],
-    ['pipelines', 'user_id', 'project_id'],
-    ['events', 'author_id', 'project_id'],
     ['pushes', 'user_id', 'project_id'],
     ['triggers', 'owner_id', 'project_id'],
     ['projects', 'creator_id', 'id'],
   ]) {
     t.is(await count(`${table} where ${place} = $1 and ${column} is null`, [projectId]), 1, table);
   }
-  t.is(await count('external_statuses where user_id = $1', [user.id]), 0);
+  t.deepEqual(await shownOf(projectId), { users: [null, null], authors: [null], ids: [null] });
+  t.deepEqual(await lastChanges(projectId), changes, 'nothing that may be very much is changed for it');
   const [project] = await app.rows('select star_count from projects where id = $1', [starred]);
   t.deepEqual(project, { star_count: 0 });
 
