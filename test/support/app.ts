@@ -169,13 +169,24 @@ function taskRunner(services: Services, pool: pg.Pool): Pick<TestApp, 'runTasks'
   };
   pool.on('error', onLoss);
   pool.on('connect', (client) => client.on('error', onLoss));
-  const runTasks = () =>
-    runOnce({
+  const running = new Set<Promise<void>>();
+  const runTasks = async () => {
+    // What a test beside this one has begun may be what this one waits for.
+    const earlier = [...running];
+    const run = runOnce({
       pgPool: pool,
       taskList: taskList(services),
       noHandleSignals: true,
       logger: queueLogger(services),
     });
+    running.add(run);
+    try {
+      await run;
+    } finally {
+      running.delete(run);
+    }
+    await Promise.allSettled(earlier);
+  };
   return {
     runTasks,
     async runAllTasks() {
