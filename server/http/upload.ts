@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { badRequest } from '../errors.ts';
+import { badRequest, missing } from '../errors.ts';
 import { brokenOff } from './read-bytes.ts';
 
 export interface UploadedFile {
@@ -22,7 +22,7 @@ const limits = { fields: 20, fieldSize: 64 * 1024, files: 4, headerPairs: 50 };
  * the client gets to the answer.
  *
  * @returns what `store` gave back, or null when the form has no such file.
- * @throws AppError 400 for a body that is no multipart form, or is broken off.
+ * @throws AppError 400 for a body that is no multipart form, which is told as a missing file, or is broken off.
  */
 export async function readUpload<T>(
   body: Readable,
@@ -98,7 +98,7 @@ function openForm(contentType: string): BusboyInstance {
   try {
     return new Busboy({ headers: { 'content-type': contentType }, limits });
   } catch {
-    // Its texts speak of the parser; the caller only needs to know what was expected.
-    throw badRequest('400 (Bad request) "file" not given as multipart/form-data');
+    // Its texts speak of the parser; a body that is no form has no file.
+    throw missing('file');
   }
 }
