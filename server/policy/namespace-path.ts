@@ -1,6 +1,6 @@
 /**
- * First parts of paths that stand for something else than a user or a group: the server's own routes, and those that
- * users of this interface expect to stay free.
+ * First parts of paths that stand for something else than a user or a group: the server's own routes, those that
+ * users of this interface expect to stay free, and names under which git shows something else than a password.
  */
 const reserved = new Set([
   'admin',
@@ -10,6 +10,7 @@ const reserved = new Set([
   'ci',
   'dashboard',
   'files',
+  'gitlab-ci-token',
   'groups',
   'healthz',
   'help',
@@ -20,6 +21,7 @@ const reserved = new Set([
   'new',
   'notes',
   'oauth',
+  'oauth2',
   'profile',
   'projects',
   'public',
