@@ -15,6 +15,7 @@ import { homeRouter } from './web/home.ts';
 import { consentRouter } from './web/oauth.ts';
 import { tokenRouter } from './web/oauth-tokens.ts';
 import { signInRouter } from './web/sign-in.ts';
+import { signUpRouter } from './web/sign-up.ts';
 import { uploadsRouter } from './web/uploads.ts';
 
 export const apiPrefix = '/api/v3';
@@ -36,6 +37,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     tokenRouter(services),
     consentRouter(services),
     signInRouter(services),
+    signUpRouter(services),
     gitRouter(services),
   ];
   app.on('error', (error: NodeJS.ErrnoException) => {

@@ -8,7 +8,7 @@ import { cleanAttributes, type UserAttributes } from '../policy/user-attributes.
 import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { storeIdentity } from './identities.ts';
-import { checkUser } from './user-faults.ts';
+import { type CheckResult, checkUser, type UserFaults } from './user-faults.ts';
 
 export interface NewUser extends UserAttributes {
   username: string;
@@ -62,24 +62,63 @@ export interface UserRequest {
  * @returns his id.
  * @throws AppError 409 for an address or a name that another user has, 400 with all other faults.
  */
-export async function addUser(work: Work, { user, faults: read, isToConfirm }: UserRequest): Promise<number> {
+export async function addUser(work: Work, request: UserRequest): Promise<number> {
+  const draft = await draftUser(work, request);
+  if (draft.taken.email) throw conflict('Email has already been taken');
+  if (draft.taken.username) throw conflict('Username has already been taken');
+  if (hasFaults(draft)) throw new AppError({ status: 400, message: draft.faults });
+  return storeDraft(work, draft);
+}
+
+export interface Registration {
+  /** All that somebody may say of himself; nothing of what he may do. */
+  user: Record<'username' | 'name' | 'email' | 'password', string>;
+  /** Found by whoever read the request. */
+  faults: Record<string, string[]>;
+}
+
+/**
+ * Makes a user as he himself asks for. Whether anybody may is not looked at.
+ *
+ * @param work in a transaction.
+ * @returns his id, or what is wrong with what he asks for.
+ */
+export async function registerUser(
+  work: Work,
+  { user: { username, name, email, password }, faults }: Registration,
+): Promise<{ id: number } | { faults: UserFaults }> {
+  const user = { username, name, email, password };
+  const draft = await draftUser(work, { user, faults, isToConfirm: true });
+  return hasFaults(draft) ? { faults: draft.faults } : { id: await storeDraft(work, draft) };
+}
+
+/** A user to be, with all that is wrong with him. */
+interface Draft extends CheckResult {
+  user: NewUser;
+}
+
+async function draftUser(work: Work, { user, faults, isToConfirm }: UserRequest): Promise<Draft> {
   const settings = await work.em.findOneOrFail(Settings, { id: 1 });
   const clean = { ...user, ...cleanAttributes(user) };
-  const { taken, faults } = await checkUser(work, {
-    userId: null,
-    user: clean,
-    faults: read,
-    domains: settings.restrictedSignupDomains,
-  });
-  if (taken.email) throw conflict('Email has already been taken');
-  if (taken.username) throw conflict('Username has already been taken');
-  if (Object.keys(faults).length > 0) throw new AppError({ status: 400, message: faults });
-  const { id } = await createUser(work, {
-    ...clean,
-    projects_limit: clean.projects_limit ?? settings.defaultProjectsLimit,
-    isConfirmed: !(settings.sendUserConfirmationEmail && isToConfirm),
-  });
-  await storeIdentity(work, id, clean);
+  const domains = settings.restrictedSignupDomains;
+  const checked = await checkUser(work, { userId: null, user: clean, faults, domains });
+  return {
+    ...checked,
+    user: {
+      ...clean,
+      projects_limit: clean.projects_limit ?? settings.defaultProjectsLimit,
+      isConfirmed: !(settings.sendUserConfirmationEmail && isToConfirm),
+    },
+  };
+}
+
+function hasFaults({ faults }: Draft): boolean {
+  return Object.keys(faults).length > 0;
+}
+
+async function storeDraft(work: Work, { user }: Draft): Promise<number> {
+  const { id } = await createUser(work, user);
+  await storeIdentity(work, id, user);
   await announceUser(work, 'user_create', id);
   return id;
 }

@@ -39,10 +39,23 @@ interface Attempt {
 export async function throttleSignIn(work: Work, attempt: Attempt): Promise<void> {
   if (work.signInsPerMinute === 0) return;
   // What an address tries in vain is not counted against accounts: it could shut out as many as it has time for.
-  for (const key of signInKeys(attempt)) {
-    const row = await sqlOne<{ count: number; wait: number }>(work.em, countSignIn, [key, signInWindow]);
-    if (row && row.count > work.signInsPerMinute) throw tooManyRequests(Math.max(1, row.wait));
-  }
+  for (const key of signInKeys(attempt)) await countAttempt(work, key);
+}
+
+/**
+ * Counts an attempt to register by its address, also one that made a user: as many in one minute as there may be to
+ * sign in. Not inside a transaction.
+ *
+ * @throws AppError 429 for one too many.
+ */
+export async function throttleSignUp(work: Work, address: string): Promise<void> {
+  if (work.signInsPerMinute === 0) return;
+  await countAttempt(work, `sign up from ${clientNetwork(address)}`);
+}
+
+async function countAttempt(work: Work, key: string): Promise<void> {
+  const row = await sqlOne<{ count: number; wait: number }>(work.em, countSignIn, [key, signInWindow]);
+  if (row && row.count > work.signInsPerMinute) throw tooManyRequests(Math.max(1, row.wait));
 }
 
 const takeBack = 'update throttles set count = count - 1 where key = $1 and count > 0 and expires_at > now()';

@@ -26,6 +26,12 @@ export function hiddenFields(params: OauthParams, formToken: string): Html {
   return html`${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
 
+/** The page for registering, with what is carried. */
+function signUpPath(params: OauthParams): string {
+  const query = new URLSearchParams(carriedOf(params)).toString();
+  return query === '' ? '/users/sign_up' : `/users/sign_up?${query}`;
+}
+
 interface SignInPage {
   params: OauthParams;
   formToken: string;
@@ -44,8 +50,10 @@ export function showSignIn(ctx: Context, page: SignInPage): void {
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button></form>`;
+  const register = html`<p>No account yet? <a href="${signUpPath(params)}">Register</a></p>`;
   const body = html`${fault && html`<p class="fault" role="alert">${fault}</p>`}
 ${settings.sign_in_text && html`<p>${settings.sign_in_text}</p>`}
-${settings.signin_enabled ? form : html`<p>Nobody can sign in with a password here.</p>`}`;
+${settings.signin_enabled ? form : html`<p>Nobody can sign in with a password here.</p>`}
+${settings.signup_enabled ? register : ''}`;
   showPage(ctx, { title: 'Sign in', body, status, formTarget });
 }

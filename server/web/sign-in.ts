@@ -46,7 +46,7 @@ export async function askToSignIn(
 }
 
 /** Where the forms of a request for a code may lead in the end: to its program, if all is well with it. */
-async function targetOf(work: Work, params: OauthParams): Promise<string | undefined> {
+export async function targetOf(work: Work, params: OauthParams): Promise<string | undefined> {
   if (params.redirect_uri === undefined) return undefined;
   const found = await authorize(work, { params, userId: null, isApproved: false });
   return found.kind === 'refuse' ? undefined : sourceOf(found.redirectUri);
@@ -63,11 +63,20 @@ async function enter(work: Work, ctx: Context): Promise<void> {
     const fault = 'The user name or the password is wrong, or you cannot sign in with them.';
     return askToSignIn(work, ctx, { params: { ...carriedOf(params), login }, fault, status: 401 });
   }
-  ctx.state.viewer = user.id;
   await forgetAttempt(work, { address: ctx.ip, login });
+  await enterAs(work, ctx, { userId: user.id, params });
+}
+
+/** Begins a session of the browser in place of one that it may have, and goes on to where its user wanted. */
+export async function enterAs(
+  work: Work,
+  ctx: Context,
+  { userId, params }: { userId: number; params: OauthParams },
+): Promise<void> {
+  ctx.state.viewer = userId;
   const before = sessionToken(ctx);
   if (before) await endSession(work.em, before);
-  keepSession(ctx, work, await beginSession(work.em, user.id));
+  keepSession(ctx, work, await beginSession(work.em, userId));
   goOn(ctx, params, '/users/sign_in');
 }
 
@@ -87,10 +96,15 @@ async function leave(work: Work, ctx: Context): Promise<void> {
 }
 
 /** Back to the request for a code, or to `otherwise`; no address of the request is ever gone to. */
-function goOn(ctx: Context, params: OauthParams, otherwise: string): void {
+export function goOn(ctx: Context, params: OauthParams, otherwise: string): void {
   guardPage(ctx);
   ctx.status = 303;
-  ctx.set('Location', params.client_id === undefined ? otherwise : authorizePath(params));
+  ctx.set('Location', signInPath(params, otherwise));
+}
+
+/** Where one who has not signed in is asked to: at the request for a code that he comes with, or at `otherwise`. */
+export function signInPath(params: OauthParams, otherwise = '/users/sign_in'): string {
+  return params.client_id === undefined ? otherwise : authorizePath(params);
 }
 
 /** Where a request for a code begins anew. */
