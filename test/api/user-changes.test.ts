@@ -204,7 +204,9 @@ test.serial(
   'addresses are to be confirmed where the settings and the administrator ask for it',
   async (t) => {
     const { app } = holder;
-    t.truthy((await create(fresh({ confirm: 'true' }))).body.confirmed_at);
+    for (const confirm of ['true', 'yes', '1', 'false', '0']) {
+      t.truthy((await create(fresh({ confirm }))).body.confirmed_at, confirm);
+    }
     await app.rows('update settings set send_user_confirmation_email = true');
     try {
       t.is((await create(fresh())).body.confirmed_at, null);
