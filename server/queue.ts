@@ -7,6 +7,7 @@ export interface TaskPayloads {
   archive_trace: { buildId: number };
   deliver_hook: { hookId: number };
   end_lost_builds: Record<string, never>;
+  end_lost_imports: Record<string, never>;
   expire_artifacts: Record<string, never>;
   import_project: { projectId: number };
   forget_over: Record<string, never>;

@@ -8,6 +8,7 @@ import { resolveAllowed } from '../outgoing.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { recordEvent } from './record-event.ts';
+import { queueImport } from './start-import.ts';
 
 /** An hour, and 10 GiB. */
 const importLimits: FetchLimits = { timeMs: 3_600_000, bytes: 10 * 1024 ** 3 };
@@ -19,18 +20,28 @@ interface ImportRow {
   local_requests_allowed: boolean;
 }
 
+export interface ImportOptions {
+  limits?: FetchLimits;
+  /** Fires when this server is to stop: another task then begins anew. */
+  signal?: AbortSignal;
+  /** Milliseconds between two looks whether the project is still to be filled. */
+  lookMs?: number;
+}
+
 /**
  * Fills a project from the repository that it was made with, or notes why that cannot be. Starts from the beginning
- * each time; two that run at once do no harm, and only the first one counts.
+ * each time; two that run at once do no harm, and only the first one counts. Ends early when the project goes, or
+ * when this server is to stop.
  */
 export async function importProject(
   work: Work,
   projectId: number,
-  limits: FetchLimits = importLimits,
+  { limits = importLimits, signal, lookMs = 5000 }: ImportOptions = {},
 ): Promise<void> {
   const row = await sqlOne<ImportRow>(work.em, findImport, [projectId]);
   if (!row) return;
   const staging = stagingDir(work.repositoriesDir, { kind: 'import', projectId }, randomUUID());
+  const watch = watchProject(work, projectId, lookMs);
   try {
     const fetched = await fetchRepository({
       url: row.url,
@@ -38,15 +49,31 @@ export async function importProject(
       dir: join(staging, 'repository.git'),
       resolve: (host) => resolveAllowed(host, { allowPrivate: row.local_requests_allowed }),
       limits,
+      signal: signal ? AbortSignal.any([signal, watch.signal]) : watch.signal,
     });
     await finish(work, projectId, { userId: row.user_id, fetched });
   } catch (error) {
+    // Whatever failed then, it says nothing about the repository.
+    if (watch.signal.aborted) return;
+    if (signal?.aborted) return await queueImport(work, projectId);
     if (!(error instanceof ImportFault)) throw error;
     work.log.info({ project: projectId, reason: error.message }, 'an import failed');
-    await fail(work, projectId, { userId: row.user_id, reason: error.message });
+    await failImport(work, projectId, { userId: row.user_id, reason: error.message });
   } finally {
+    watch.stop();
     await removeStaging(staging);
   }
+}
+
+/** @returns a signal that fires once the project is removed, or was filled by another task. */
+function watchProject({ em }: Work, projectId: number, lookMs: number) {
+  const over = new AbortController();
+  const timer = setInterval(async () => {
+    // A database that is away for a moment knows of no removal.
+    const row = await sqlOne(em, findImport, [projectId]).catch(() => undefined);
+    if (row === null) over.abort();
+  }, lookMs);
+  return { signal: over.signal, stop: () => clearInterval(timer) };
 }
 
 const findImport = `
@@ -76,8 +103,8 @@ interface Failed {
   reason: string;
 }
 
-/** What is left is a project like one that was made empty. */
-async function fail(work: Work, projectId: number, { userId, reason }: Failed): Promise<void> {
+/** Ends an import that cannot be. What is left is a project like one that was made empty. */
+export async function failImport(work: Work, projectId: number, { userId, reason }: Failed): Promise<void> {
   await inTransaction(work, async (inner) => {
     const ended = await endImport(inner, projectId, { status: 'failed', error: reason });
     if (ended) await recordEvent(inner, { projectId, authorId: userId, action: 'created' });

@@ -23,6 +23,8 @@ export interface FetchRequest extends RelayRequest {
   /** Where it is fetched to; nothing is there yet. */
   dir: string;
   limits: FetchLimits;
+  /** Ends git, and what it was doing fails. */
+  signal?: AbortSignal;
 }
 
 /** What was fetched. */
@@ -47,7 +49,7 @@ export async function fetchRepository(request: FetchRequest): Promise<Fetched> {
   const { dir, limits } = request;
   await initRepository(dir);
   const way = await wayTo(request);
-  const watch = watchSize(dir, limits);
+  const watch = watchSize(request);
   try {
     const git = (args: string[]) =>
       runGit({ dir, args, attempted: 'import', timeoutMs: limits.timeMs, signal: watch.signal, ...way });
@@ -172,7 +174,7 @@ function headOf(listing: string, refs: readonly Ref[]): string | null {
   );
 }
 
-function watchSize(dir: string, { bytes }: FetchLimits) {
+function watchSize({ dir, limits: { bytes }, signal }: FetchRequest) {
   const stop = new AbortController();
   let isTooLarge = false;
   async function look(): Promise<void> {
@@ -181,7 +183,8 @@ function watchSize(dir: string, { bytes }: FetchLimits) {
     stop.abort();
   }
   const timer = setInterval(look, sizeLookMs);
-  return { signal: stop.signal, look, isTooLarge: () => isTooLarge, stop: () => clearInterval(timer) };
+  const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  return { signal: either, look, isTooLarge: () => isTooLarge, stop: () => clearInterval(timer) };
 }
 
 /** All that a fetch writes but the names of refs. */

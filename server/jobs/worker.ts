@@ -2,6 +2,7 @@ import { Logger, type RunnerOptions, type TaskList } from 'graphile-worker';
 import pg from 'pg';
 import { archiveTrace } from '../actions/archive-trace.ts';
 import { endLostBuilds } from '../actions/end-lost-builds.ts';
+import { endLostImports } from '../actions/end-lost-imports.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
 import { importProject } from '../actions/import-project.ts';
@@ -20,8 +21,11 @@ import type { Services, Work } from '../services.ts';
 import { Attendance } from './attendance.ts';
 import { QueueRunner } from './queue-runner.ts';
 
+/** @param signal fires when the server stops, for tasks that take longer than that may. */
+type Task<N extends TaskName> = (work: Work, payload: TaskPayloads[N], signal: AbortSignal) => Promise<void>;
+
 /** Every background task. Tasks are repeated after a failure, so each is safe to repeat. */
-const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promise<void> } = {
+const tasks: { [N in TaskName]: Task<N> } = {
   async archive_trace(work, { buildId }) {
     if (await archiveTrace(work, buildId)) return;
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
@@ -29,8 +33,9 @@ const tasks: { [N in TaskName]: (work: Work, payload: TaskPayloads[N]) => Promis
   },
   deliver_hook: (work, payload) => deliverHook(work, payload),
   end_lost_builds: endLostBuilds,
+  end_lost_imports: endLostImports,
   expire_artifacts: expireArtifacts,
-  import_project: (work, { projectId }) => importProject(work, projectId),
+  import_project: (work, { projectId }, signal) => importProject(work, projectId, { signal }),
   forget_over: forgetOver,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
   purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
@@ -54,6 +59,7 @@ const slowTasks: Partial<Record<TaskName, number>> = { deliver_hook: 10, import_
 /** Periodic tasks: each round runs once, in one of the servers. */
 const crontab = [
   '* * * * * end_lost_builds',
+  '*/10 * * * * end_lost_imports',
   '*/10 * * * * expire_artifacts',
   '7 * * * * forget_over',
   '*/10 * * * * sum_project_counts',
@@ -63,9 +69,9 @@ const crontab = [
 /** The names of all tasks with the functions that carry them out. */
 export function taskList(services: Services): TaskList {
   const entries = Object.entries(tasks).map(([name, task]) => {
-    const carryOut = async (payload: unknown) => {
+    const carryOut = async (payload: unknown, { abortSignal }: { abortSignal: AbortSignal }) => {
       const work: Work = { ...services, em: services.orm.em.fork() as Work['em'], origin: services.baseUrl };
-      await (task as (work: Work, payload: unknown) => Promise<void>)(work, payload);
+      await (task as Task<never>)(work, payload as never, abortSignal);
     };
     return [name, carryOut];
   });
@@ -137,8 +143,15 @@ function queueOptions(services: Services, pool: pg.Pool, lane: Lane): RunnerOpti
     noHandleSignals: true,
     pollInterval: 2000,
     logger: queueLogger(services),
-    // Not because of the delay: without one, a database that is away when a task ends would end the process.
-    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    preset: {
+      worker: {
+        // Not because of the delay: without one, a database that is away when a task ends would end the process.
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        // Tasks that heed the signal have no better end to wait for.
+        gracefulShutdownAbortTimeout: 0,
+      },
+    },
   };
 }
 

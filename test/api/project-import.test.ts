@@ -292,7 +292,7 @@ test.serial('an import that takes too long is given up', async (t) => {
     return false;
   });
   const { id } = await createUntouched(source.url);
-  await importProject(holder.app.work, id, { ...limits, timeMs: 1500 });
+  await importProject(holder.app.work, id, { limits: { ...limits, timeMs: 1500 } });
   t.like(await get(id), {
     import_status: 'failed',
     import_error: 'the import took longer than 1.5 seconds',
@@ -304,7 +304,7 @@ test.serial('a repository that is too large is given up', async (t) => {
   const blob = await gitWithInput(source.dir, ['hash-object', '-w', '--stdin'], randomBytes(200_000));
   await git(source.dir, 'tag', 'large', blob.trim());
   const { id } = await createUntouched(source.url);
-  await importProject(holder.app.work, id, { ...limits, bytes: 100_000 });
+  await importProject(holder.app.work, id, { limits: { ...limits, bytes: 100_000 } });
   t.like(await get(id), {
     import_status: 'failed',
     import_error: 'the repository is larger than 100000 bytes',
