@@ -49,7 +49,8 @@ export const HookDelivery = defineEntity({
     subject: p.text().nullable(),
     /** The message, JSON. */
     body: p.text().nullable(),
-    state: p.enum(['waiting', 'delivered', 'failed']).default('waiting'),
+    /** `dropped` is one that was left out, of which the log does not tell yet; it fails then. */
+    state: p.enum(['waiting', 'delivered', 'failed', 'dropped']).default('waiting'),
     attempts: p.smallint().default(0),
     /** When it may be sent. */
     dueAt: createdAt(),
@@ -67,6 +68,10 @@ export const HookDelivery = defineEntity({
     {
       name: 'hook_deliveries_waiting_index',
       expression: `create index "hook_deliveries_waiting_index" on "hook_deliveries" ("hook_id") where "state" = 'waiting'`,
+    },
+    {
+      name: 'hook_deliveries_dropped_index',
+      expression: `create index "hook_deliveries_dropped_index" on "hook_deliveries" ("hook_id") where "state" = 'dropped'`,
     },
   ],
 });

@@ -28,6 +28,7 @@ export async function deliverHook(
   { hookId }: { hookId: number },
   timing: DeliveryTiming = deliveryTiming,
 ): Promise<void> {
+  await tellOfDropped(work, hookId);
   for (let sent = 0; sent < perTask; sent += 1) {
     const row = await sqlOne<DeliveryRow>(work.em, next, [hookId]);
     if (!row) break;
@@ -66,6 +67,16 @@ const putTest = `
   with d as (
     insert into hook_deliveries (hook_id, event, body, due_at) values ($1, $2, $3, now() + interval '1 day') returning *
   ) select ${parts} from d join hooks h on h.id = d.hook_id join settings s on s.id = 1`;
+
+/** Warns once of what was left out since the last warning. What is left out from now on is noted anew. */
+async function tellOfDropped(work: Work, hookId: number): Promise<void> {
+  const row = await sqlOne<{ since: Date }>(work.em, endDropped, [hookId]);
+  if (row)
+    work.log.warn({ hook: hookId, since: row.since }, 'too many messages wait for a hook: left some out');
+}
+
+const endDropped = `
+  update hook_deliveries set state = 'failed' where hook_id = $1 and state = 'dropped' returning created_at as since`;
 
 interface Sending {
   timing: DeliveryTiming;

@@ -1,6 +1,6 @@
-import { room, wakeHooks } from '../queries/hook-tasks.ts';
+import { noteDropped, room, wakeHooks } from '../queries/hook-tasks.ts';
 import type { Work } from '../services.ts';
-import { sqlOne } from '../sql.ts';
+import { sql } from '../sql.ts';
 
 /** The event of everything that the system's hooks are told. */
 export const systemEvent = 'System Hook';
@@ -13,18 +13,19 @@ export const systemEvent = 'System Hook';
 export async function enqueue(work: Work, bodies: Record<string, unknown>[]): Promise<void> {
   if (bodies.length === 0) return;
   const texts = bodies.map((body) => JSON.stringify(body));
-  const row = await sqlOne<{ full: number[] | null }>(work.em, put, [systemEvent, texts]);
-  if (row?.full) work.log.warn({ hooks: row.full }, 'too many messages wait for these hooks; left some out');
+  await sql(work.em, put, [systemEvent, texts]);
 }
 
 const put = `
-  with heard as (
+  with system_hooks as (
     select h.id, ${room} as room from hooks h where h.project_id is null order by h.id for key share of h
+  ), heard as (
+    select id as hook_id, $1::text as event, room, room >= cardinality($2::text[]) as has_room from system_hooks
   ), messages as (
     select body, number from unnest($2::text[]) with ordinality as given(body, number)
-  ), told as (
+  ), ${noteDropped}, told as (
     insert into hook_deliveries (hook_id, event, body)
-    select h.id, $1, m.body from messages m join heard h on m.number <= h.room order by m.number, h.id
+    select h.hook_id, h.event, m.body from messages m join heard h on m.number <= h.room order by m.number, h.hook_id
     returning hook_id
   )
-  select (select array_agg(id) from heard where room < cardinality($2)) as full, ${wakeHooks} as woken`;
+  select ${wakeHooks} as woken`;

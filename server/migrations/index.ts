@@ -15,6 +15,7 @@ import { AllSettings } from './20261129-settings.ts';
 import { StarsAndSearches } from './20261129-stars-and-searches.ts';
 import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
 import { AuthorsWithoutKeys } from './20261130-authors-without-keys.ts';
+import { DroppedMessages } from './20261130-dropped-messages.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { migrationNames } from './names.ts';
 
@@ -36,6 +37,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261129-order-of-deliveries': OrderOfDeliveries,
   '20261130-protected-branches': ProtectedBranches,
   '20261130-authors-without-keys': AuthorsWithoutKeys,
+  '20261130-dropped-messages': DroppedMessages,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -17,6 +17,7 @@ export const migrationNames = [
   '20261129-order-of-deliveries',
   '20261130-protected-branches',
   '20261130-authors-without-keys',
+  '20261130-dropped-messages',
 ] as const;
 
 /** Where the database says which of them it has had. */

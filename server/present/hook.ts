@@ -88,7 +88,7 @@ function presentFlags(row: HookRow) {
 export const HookDeliveryJson = z.strictObject({
   id: z.number(),
   event: z.string(),
-  state: z.enum(['waiting', 'delivered', 'failed']),
+  state: z.enum(['waiting', 'delivered', 'failed', 'dropped']),
   attempts: z.number(),
   request_body: z.string(),
   response_status: z.number().nullable(),

@@ -8,6 +8,18 @@ const mostWaiting = 1000;
 export const room = `(${mostWaiting} - (select count(*) from (select from hook_deliveries d
   where d.hook_id = h.id and d.state = 'waiting' limit ${mostWaiting}) w))`;
 
+/**
+ * Part `dropped` of a statement whose part `heard` has `hook_id`, `event` and `has_room`, which is false where a message
+ * to the hook is left out. The first one that is left out is put among the deliveries, until whoever sends the others has
+ * told of it: the rest would fill the table, and a number at the hook would make all its senders wait for each other.
+ */
+export const noteDropped = `dropped as (
+    insert into hook_deliveries (hook_id, event, state, error)
+    select distinct on (hook_id) hook_id, event, 'dropped', '${mostWaiting} messages wait already: left out, maybe with others'
+    from heard where not has_room and not exists (
+      select from hook_deliveries d where d.hook_id = heard.hook_id and d.state = 'dropped')
+  )`;
+
 interface Telling {
   /** Name of a part of the statement before this one, with an `id` for each message. */
   source: string;
@@ -18,12 +30,14 @@ interface Telling {
   event: string;
 }
 
-/** Part `told` of a statement that puts up messages to hooks; they are written when they are sent. */
+/** Parts of a statement that put up messages to hooks, `told` at the end; they are written when they are sent. */
 function tellHooks({ source, heard, subject, event }: Telling): string {
-  return `told as (
+  return `heard as (
+    select h.id as hook_id, ${event} as event, (${subject})::text as subject, ${room} > 0 as has_room
+    from ${source} s join hooks h on ${heard} order by s.id, h.id for key share of h
+  ), ${noteDropped}, told as (
     insert into hook_deliveries (hook_id, event, subject)
-    select h.id, ${event}, (${subject})::text from ${source} s join hooks h on ${heard}
-    where ${room} > 0 order by s.id, h.id for key share of h
+    select hook_id, event, subject from heard where has_room
     returning hook_id
   )`;
 }
@@ -34,7 +48,7 @@ export const wakeHooks = `(select count((graphile_worker.add_job('deliver_hook',
   from (select distinct hook_id from told order by hook_id) t)`;
 
 /**
- * Part `told` of a statement that writes events of pushes. Costs no statement of its own.
+ * Parts, the last one `told`, of a statement that writes events of pushes. Costs no statement of its own.
  *
  * @param source name of a part before this one, with `id` and `project_id` of each new event.
  */
@@ -49,7 +63,7 @@ export function tellOfPushes(source: string, { isTag }: { isTag: boolean }): str
 }
 
 /**
- * Part `told` of a statement that brings builds into another state. Costs no statement of its own. What changes with
+ * Parts, the last one `told`, of a statement that brings builds into another state. Costs no statement of its own. What changes with
  * the state goes along.
  *
  * @param source name of a part before this one, with `id`, `project_id`, `status`, `started_at` and `finished_at`.

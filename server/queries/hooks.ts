@@ -45,8 +45,9 @@ export async function findHook(em: EntityManager, owner: HookOwner, id: number):
 export interface HookDeliveryRow {
   id: number;
   event: string;
+  /** Empty before it is written. */
   body: string;
-  state: 'waiting' | 'delivered' | 'failed';
+  state: 'waiting' | 'delivered' | 'failed' | 'dropped';
   attempts: number;
   response_status: number | null;
   response_body: string | null;
@@ -62,7 +63,7 @@ const shown = 65_536;
 /** What was sent to a hook or waits for it, newest first. */
 export function listHookDeliveries(hookId: number): ListQuery {
   return {
-    columns: `id::float8 as id, event, left(body, ${shown}) as body, state, attempts, response_status, response_body,
+    columns: `id::float8 as id, event, coalesce(left(body, ${shown}), '') as body, state, attempts, response_status, response_body,
       error, duration_ms, created_at, sent_at`,
     from: 'hook_deliveries where hook_id = $1',
     order: 'hook_deliveries.id desc',

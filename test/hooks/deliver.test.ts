@@ -19,6 +19,7 @@ interface Delivery {
   response_status: number | null;
   response_body: string | null;
   error: string | null;
+  request_body: string;
 }
 
 /** A hook of the system, for the time of the test. */
@@ -281,21 +282,40 @@ test.serial('the newest fifty are kept, answers cut, without what only the recei
   );
 });
 
-test.serial('a hook that nobody empties gets no more than a thousand messages', async (t) => {
+test.serial('a hook that nobody empties gets no more than a thousand messages, which shows', async (t) => {
   const { app } = holder;
-  const { say, id } = await scene(t, { url: receiver.url('/full') });
-  await app.rows(
-    `insert into hook_deliveries (hook_id, event, body)
-     select $1, 'System Hook', '{}' from generate_series(1, 999)`,
-    [id],
-  );
-  const count = async () => (await app.rows('select 1 from hook_deliveries where hook_id = $1', [id])).length;
+  const { say, id, deliveries } = await scene(t, { url: receiver.url('/full') });
+  const fill = (count: number) =>
+    app.rows(
+      `insert into hook_deliveries (hook_id, event, body)
+       select $1, 'System Hook', '{}' from generate_series(1, $2)`,
+      [id, count],
+    );
+  const count = async (state: string) =>
+    (await app.rows('select 1 from hook_deliveries where hook_id = $1 and state = $2', [id, state])).length;
+  const warnings = () =>
+    app.logLines.filter((line) => line.includes('too many messages') && line.includes(`"hook":${id},`))
+      .length;
+  await fill(999);
+  await say({});
+  t.is(await count('dropped'), 0);
   await say({});
   await say({});
-  t.is(await count(), 1000);
-  const warned = app.logLines.filter((line) => line.includes('too many messages wait'));
-  t.is(warned.length, 1);
-  t.regex(warned[0] ?? '', new RegExp(`"hooks":\\[${id}\\]`));
+  t.is(await count('waiting'), 1000);
+  t.is(await count('dropped'), 1);
+  const error = '1000 messages wait already: left out, maybe with others';
+  t.like((await deliveries())[0], { state: 'dropped', attempts: 0, error, request_body: '' });
+  t.is(warnings(), 0);
+  await deliverHook(app.work, { hookId: id });
+  await deliverHook(app.work, { hookId: id });
+  t.is(warnings(), 1);
+  t.is(await count('waiting'), 900);
+  await fill(100);
+  await say({});
+  await deliverHook(app.work, { hookId: id });
+  t.is(warnings(), 2);
+  t.is(await count('dropped'), 0);
+  t.is(await count('waiting'), 950);
 });
 
 test.serial('a private address is reached only where the administrator allows it', async (t) => {

@@ -280,3 +280,49 @@ test.serial('each state of a build is told, in order, to those who asked', async
   t.is(bodies[1]?.build_finished_at, null);
   t.deepEqual(receiver.at('/no-builds'), []);
 });
+
+test.serial(
+  'what a full hook of a project is not told is noted once, and the others hear of it',
+  async (t) => {
+    const { app } = holder;
+    const { project, tree, url } = await filled();
+    await hook(project, '/not-full');
+    await hook(project, '/full');
+    const [full] = await app.rows<{ id: number }>(
+      'select max(id) as id from hooks where project_id = $1 having count(*) = 2',
+      [project.id],
+    );
+    await app.rows(
+      `insert into hook_deliveries (hook_id, event, body, due_at)
+     select $1, 'Push Hook', '{}', now() + interval '1 day' from generate_series(1, 1000)`,
+      [full?.id],
+    );
+    await tree.git('push', '--quiet', url, 'HEAD:refs/heads/a', 'HEAD:refs/heads/b');
+    await tree.git('push', '--quiet', url, 'HEAD:refs/heads/c');
+    await app.runTasks();
+    t.is(receiver.at('/not-full').length, 3);
+    const path = `/api/v3/projects/${project.id}/hooks/${full?.id}/deliveries`;
+    const { body } = await app.call<Record<string, unknown>[]>('GET', path, { as: rootToken });
+    t.deepEqual(
+      body.slice(0, 2).map(({ state, event }) => [state, event]),
+      [
+        ['dropped', 'Push Hook'],
+        ['waiting', 'Push Hook'],
+      ],
+    );
+  },
+);
+
+test.serial('a message that is not written yet is listed without its text', async (t) => {
+  const { app } = holder;
+  const { project, tree, url } = await filled();
+  await hook(project, '/later');
+  await tree.git('push', '--quiet', url, 'HEAD:refs/heads/a');
+  const [{ id } = { id: 0 }] = await app.rows<{ id: number }>('select id from hooks where project_id = $1', [
+    project.id,
+  ]);
+  const path = `/api/v3/projects/${project.id}/hooks/${id}/deliveries`;
+  const { status, body } = await app.call<Record<string, unknown>[]>('GET', path, { as: rootToken });
+  t.is(status, 200);
+  t.like(body[0], { state: 'waiting', request_body: '' });
+});
