@@ -1,3 +1,5 @@
+import { decodeText } from './text.ts';
+
 export interface Commit {
   sha: string;
   treeId: string;
@@ -27,9 +29,9 @@ export function parseCommit(sha: string, bytes: Buffer): Commit {
   const encoding = headers.find(([key]) => key === 'encoding')?.[1];
   const text = (key: string) => {
     const found = headers.find(([name]) => name === key)?.[1] ?? '';
-    return decode(Buffer.from(found, 'latin1'), encoding);
+    return decodeText(Buffer.from(found, 'latin1'), encoding);
   };
-  const message = decode(body, encoding);
+  const message = decodeText(body, encoding);
   const author = parseSignature(text('author'));
   const committer = parseSignature(text('committer'));
   return {
@@ -54,17 +56,6 @@ function readHeaders(head: string): [key: string, value: string][] {
     const space = line.indexOf(' ');
     return space === -1 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
   });
-}
-
-function decode(bytes: Buffer, encoding: string | undefined): string {
-  for (const label of [encoding ?? 'utf-8', 'utf-8']) {
-    try {
-      return new TextDecoder(label, { fatal: true }).decode(bytes);
-    } catch {
-      // An unknown encoding, or a commit that lies about it: the next guess decides.
-    }
-  }
-  return bytes.toString('latin1');
 }
 
 function parseSignature(line: string): { name: string; email: string; date: string } {

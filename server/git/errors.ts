@@ -36,6 +36,14 @@ export class RefConflictError extends GitError {
   }
 }
 
+/** Git was ended because it took longer than it was given. */
+export class GitTimeoutError extends GitError {
+  constructor(failure: GitFailure) {
+    super(failure);
+    this.name = 'GitTimeoutError';
+  }
+}
+
 /** An object is larger than the caller is willing to hold. */
 export class ObjectTooLargeError extends GitError {
   /** In bytes. */

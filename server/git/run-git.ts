@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { type EnvironmentOptions, gitEnvironment } from './environment.ts';
-import { GitError } from './errors.ts';
+import { GitError, GitTimeoutError } from './errors.ts';
 
 export interface GitCall extends EnvironmentOptions {
   /** The repository's directory, absolute. Left out by the few commands that take it as an argument. */
@@ -98,7 +98,7 @@ export interface RunOptions extends GitCall {
 
 /**
  * Runs git to its end and gives back its exit code and stdout.
- * Throws a GitError on an unexpected exit code, a timeout, an abort, or more output than allowed.
+ * Throws a GitError on an unexpected exit code, an abort, or more output than allowed; a GitTimeoutError on a timeout.
  */
 export async function runGit(options: RunOptions): Promise<{ code: number; stdout: Buffer }> {
   options.signal?.throwIfAborted();
@@ -113,7 +113,8 @@ export async function runGit(options: RunOptions): Promise<{ code: number; stdou
   const isAnswer = end.code === 0 || (end.code !== null && options.answers?.includes(end.code));
   if (reason !== undefined || !isAnswer || end.code === null) {
     const stderr = reason ?? git.stderr();
-    throw new GitError({ attempted: options.attempted, exitCode: end.code, stderr, cause: end.failure });
+    const failure = { attempted: options.attempted, exitCode: end.code, stderr, cause: end.failure };
+    throw stop.isLate() ? new GitTimeoutError(failure) : new GitError(failure);
   }
   return { code: end.code, stdout };
 }
@@ -125,14 +126,18 @@ function stopper(git: GitProcess, options: RunOptions) {
     git.kill();
   }
   const timeoutMs = options.timeoutMs ?? 60_000;
-  const timer = setTimeout(() => because(`not done after ${timeoutMs} ms`), timeoutMs);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = reason === undefined;
+    because(`not done after ${timeoutMs} ms`);
+  }, timeoutMs);
   const onAbort = () => because('aborted');
   options.signal?.addEventListener('abort', onAbort, { once: true });
   function clear(): void {
     clearTimeout(timer);
     options.signal?.removeEventListener('abort', onAbort);
   }
-  return { because, clear, reason: () => reason };
+  return { because, clear, reason: () => reason, isLate: () => isLate };
 }
 
 function collect(git: GitProcess, options: { limit: number; stop: (why: string) => void }): Promise<Buffer> {
