@@ -3,6 +3,9 @@ import * as applications from './applications.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as commits from './commits.ts';
+import * as compare from './compare.ts';
+import * as contributors from './contributors.ts';
 import * as deployKeys from './deploy-keys.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
@@ -61,6 +64,10 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...buildActions.endpoints,
   ...pipelines.endpoints,
   ...statuses.endpoints,
+  // After everything else below a commit: names of branches may have slashes.
+  ...commits.endpoints,
+  ...compare.endpoints,
+  ...contributors.endpoints,
   ...runners.endpoints,
   ...variables.endpoints,
   ...triggers.endpoints,

@@ -68,8 +68,9 @@ export class CatFile {
     return object?.type === 'blob' ? object.data : null;
   }
 
-  async readCommit(dir: string, revision: string): Promise<Commit | null> {
-    const object = await this.readObject(dir, `${revision}^{commit}`);
+  /** Throws an ObjectTooLargeError above `limit` bytes. */
+  async readCommit(dir: string, revision: string, limit?: number): Promise<Commit | null> {
+    const object = await this.readObject(dir, `${revision}^{commit}`, limit);
     return object && parseCommit(object.sha, object.data);
   }
 

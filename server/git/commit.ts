@@ -1,5 +1,3 @@
-import { decodeText } from './text.ts';
-
 export interface Commit {
   sha: string;
   treeId: string;
@@ -29,9 +27,9 @@ export function parseCommit(sha: string, bytes: Buffer): Commit {
   const encoding = headers.find(([key]) => key === 'encoding')?.[1];
   const text = (key: string) => {
     const found = headers.find(([name]) => name === key)?.[1] ?? '';
-    return decodeText(Buffer.from(found, 'latin1'), encoding);
+    return decode(Buffer.from(found, 'latin1'), encoding);
   };
-  const message = decodeText(body, encoding);
+  const message = decode(body, encoding);
   const author = parseSignature(text('author'));
   const committer = parseSignature(text('committer'));
   return {
@@ -56,6 +54,18 @@ function readHeaders(head: string): [key: string, value: string][] {
     const space = line.indexOf(' ');
     return space === -1 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
   });
+}
+
+/** Text of an object: by the encoding that it names if it tells the truth, else UTF-8, else latin-1. */
+export function decode(bytes: Buffer, encoding?: string): string {
+  for (const label of [encoding ?? 'utf-8', 'utf-8']) {
+    try {
+      return new TextDecoder(label, { fatal: true }).decode(bytes);
+    } catch {
+      // An unknown encoding, or a commit that lies about it: the next guess decides.
+    }
+  }
+  return bytes.toString('latin1');
 }
 
 function parseSignature(line: string): { name: string; email: string; date: string } {

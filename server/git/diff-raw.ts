@@ -1,5 +1,5 @@
+import { decode } from './commit.ts';
 import { GitError } from './errors.ts';
-import { decodeText } from './text.ts';
 
 /** What changed with one file. A file that became a link, or a submodule, went away and came anew: two entries. */
 export interface ChangedFile {
@@ -58,7 +58,7 @@ export class RawDiffReader {
     const last = match[5] === 'R' ? renamed : path;
     if (path === undefined || last === undefined) return;
     this.words = [];
-    const changes = toFiles(match, { oldPath: decodeText(path), newPath: decodeText(last) });
+    const changes = toFiles(match, { oldPath: decode(path), newPath: decode(last) });
     this.isCut ||= this.files.length + changes.length > this.limit;
     if (!this.isCut) this.files.push(...changes);
   }

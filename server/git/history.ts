@@ -2,7 +2,7 @@ import type { CatFile } from './cat-file.ts';
 import type { Commit } from './commit.ts';
 import { GitError } from './errors.ts';
 import { isSha, zeroSha } from './ref-name.ts';
-import { runGit } from './run-git.ts';
+import { type RunOptions, runGit } from './run-git.ts';
 
 export interface CommitRange {
   dir: string;
@@ -40,10 +40,20 @@ async function countCommits(
 }
 
 /** The best common ancestor of two commits, or null when their histories have nothing in common. */
-export async function mergeBase(dir: string, [one, other]: [string, string]): Promise<string | null> {
+export async function mergeBase(
+  dir: string,
+  [one, other]: [string, string],
+  bounds: Pick<RunOptions, 'timeoutMs' | 'signal'> = {},
+): Promise<string | null> {
   const attempted = `find the merge base of ${one} and ${other}`;
   checkShas(attempted, [one, other]);
-  const { stdout } = await runGit({ dir, args: ['merge-base', one, other], attempted, answers: [1] });
+  const { stdout } = await runGit({
+    dir,
+    args: ['merge-base', one, other],
+    attempted,
+    answers: [1],
+    ...bounds,
+  });
   return stdout.toString('latin1').trim() || null;
 }
 

@@ -1,4 +1,4 @@
-import { decodeText } from './text.ts';
+import { decode } from './commit.ts';
 
 export interface FilePatch {
   /** Without git's header; null where it is too large to be kept. */
@@ -93,5 +93,5 @@ function decodePatch(bytes: Buffer): string {
 
 function decodeLine(line: Buffer): string {
   // Git cuts the text behind the numbers of a hunk wherever it gets too long, also inside a letter.
-  return line.subarray(0, 2).toString() === '@@' ? line.toString('utf8') : decodeText(line);
+  return line.subarray(0, 2).toString() === '@@' ? line.toString('utf8') : decode(line);
 }

@@ -1,26 +1,10 @@
 import { z } from 'zod';
 import { buildStatuses } from '../../shared/build-status.ts';
 import type { BuildRow } from '../queries/build-row.ts';
+import { CommitJson, presentCommit } from './commit.ts';
 import { RunnerSummaryJson } from './runner.ts';
 import { presentTime, presentTimeOrNull, Timestamp } from './timestamp.ts';
 import { presentUserProfile, UserProfileJson } from './user.ts';
-
-/** The first line of a message, cut where it gets too long for a list. */
-function commitTitle(message: string): string {
-  const line = message.trimStart().split('\n', 1)[0]?.trimEnd() ?? '';
-  if (line === '') return '--no commit message';
-  return line.length > 100 ? `${line.slice(0, 80)}…` : line;
-}
-
-const CommitJson = z.strictObject({
-  id: z.string(),
-  short_id: z.string(),
-  title: z.string(),
-  author_name: z.string(),
-  author_email: z.string(),
-  created_at: z.string(),
-  message: z.string(),
-});
 
 const shared = {
   id: z.number(),
@@ -76,20 +60,9 @@ function presentShared(build: BuildRow, origin: string) {
     user: build.user
       ? presentUserProfile({ ...build.user, created_at: new Date(build.user.created_at) }, origin)
       : null,
-    commit: presentCommit(build),
+    commit:
+      build.commit &&
+      presentCommit({ ...build.commit, sha: build.sha, committedDate: build.commit.committedAt }),
     runner: build.runner,
-  };
-}
-
-function presentCommit({ sha, commit }: BuildRow): z.infer<typeof CommitJson> | null {
-  if (!commit) return null;
-  return {
-    id: sha,
-    short_id: sha.slice(0, 8),
-    title: commitTitle(commit.message),
-    author_name: commit.authorName,
-    author_email: commit.authorEmail,
-    created_at: commit.committedAt,
-    message: commit.message,
   };
 }

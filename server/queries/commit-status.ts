@@ -16,3 +16,18 @@ export async function pipelinesOfCommits(
   );
   return new Map(rows.map(({ sha, statuses }) => [sha, statuses]));
 }
+
+/** What services outside have said last of a commit: what those see of its state who may not see its builds. */
+export async function outsideStatuses(
+  em: EntityManager,
+  projectId: number,
+  sha: string,
+): Promise<AggregateStatus[]> {
+  const rows = await sql<{ status: AggregateStatus }>(
+    em,
+    `select e.status from external_statuses e join pipelines pl on pl.id = e.pipeline_id
+     where pl.project_id = $1 and pl.sha = $2 and e.latest order by e.id`,
+    [projectId, sha],
+  );
+  return rows.map(({ status }) => status);
+}

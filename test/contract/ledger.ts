@@ -78,8 +78,8 @@ export const ledger = {
   'GET /projects/:id/repository/blobs/:sha': todo('read_code'),
   'GET /projects/:id/repository/raw_blobs/:sha': todo('read_code'),
   'GET /projects/:id/repository/archive': todo('read_code'),
-  'GET /projects/:id/repository/compare': todo('read_code'),
-  'GET /projects/:id/repository/contributors': todo('read_code'),
+  'GET /projects/:id/repository/compare': done,
+  'GET /projects/:id/repository/contributors': done,
   'GET /projects/:id/repository/branches': todo('read_code'),
   'GET /projects/:id/repository/branches/:branch': todo('read_code'),
   'PUT /projects/:id/repository/branches/:branch/protect': todo('admin_project'),
@@ -98,9 +98,9 @@ export const ledger = {
   'DELETE /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
 
   // Commits and statuses
-  'GET /projects/:id/repository/commits': todo('read_code'),
-  'GET /projects/:id/repository/commits/:sha': todo('read_code'),
-  'GET /projects/:id/repository/commits/:sha/diff': todo('read_code'),
+  'GET /projects/:id/repository/commits': done,
+  'GET /projects/:id/repository/commits/:sha': done,
+  'GET /projects/:id/repository/commits/:sha/diff': done,
   'GET /projects/:id/repository/commits/:sha/comments': todo('read_code'),
   'POST /projects/:id/repository/commits/:sha/comments': todo('read_code', 'create_note'),
   'GET /projects/:id/repository/commits/:sha/statuses': done,

@@ -1,0 +1,104 @@
+import { commitStatus } from '../ci/status.ts';
+import { listCommits } from '../git/commit-list.ts';
+import { commitLimits, diffOf, emptyTree } from '../git/diff.ts';
+import { readCommits } from '../git/read-commits.ts';
+import { onProject } from '../http/access.ts';
+import { PageAnswer } from '../http/answers.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { pageOf } from '../http/page-of.ts';
+import { optional, pathText, text, timestamp } from '../http/params.ts';
+import { can } from '../policy/project.ts';
+import {
+  CommitDetailJson,
+  CommitItemJson,
+  presentCommitDetail,
+  presentCommitItem,
+} from '../present/commit.ts';
+import { DiffJson, presentDiff } from '../present/diff.ts';
+import { outsideStatuses, pipelinesOfCommits } from '../queries/commit-status.ts';
+import type { ProjectScope } from '../queries/project-scope.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Viewer } from '../queries/viewer.ts';
+import type { Work } from '../services.ts';
+import { headOf, inTime, requireCommit } from './commit-lookup.ts';
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits',
+  summary:
+    'Commits of a branch, a tag or a commit, newest first; with `path`, those that changed a file or folder',
+  access: onProject('read_code'),
+  params: {
+    ref_name: optional(text({ max: 1024 })),
+    since: optional(timestamp()),
+    until: optional(timestamp()),
+    path: optional(text({ max: 4096 })),
+  },
+  returns: CommitItemJson,
+  list: true,
+  async run({ project, params, page, work, signal }) {
+    const dir = repositoryOf(work, project);
+    const from = await headOf(work, project, params.ref_name);
+    const path = readPath(params.path);
+    if (from === null || path === null) return new PageAnswer([], 0);
+    const window = { start: (page.page - 1) * page.perPage, count: page.perPage, signal };
+    const query = { dir, from, path, since: params.since, until: params.until };
+    const { shas, total } = await inTime(() => listCommits(query, window));
+    const commits = await readCommits(work.objects, dir, shas);
+    return new PageAnswer(commits.map(presentCommitItem), total);
+  },
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/*sha',
+  summary: 'One commit, named by its hash, a branch or a tag',
+  access: onProject('read_code'),
+  params: { sha: pathText() },
+  returns: CommitDetailJson,
+  async run({ viewer, project, params, work }) {
+    const commit = await requireCommit(work, project, params.sha);
+    return presentCommitDetail(commit, await statusOf(work, { viewer, project, sha: commit.sha }));
+  },
+});
+
+const diff = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/*sha/diff',
+  summary: 'What a commit changed against its first parent, file by file, of at most 100 files',
+  access: onProject('read_code'),
+  params: { sha: pathText() },
+  returns: DiffJson,
+  list: true,
+  async run({ project, params, page, work, signal }) {
+    const commit = await requireCommit(work, project, params.sha);
+    const from = commit.parentIds[0] ?? emptyTree;
+    const request = { dir: repositoryOf(work, project), from, to: commit.sha, signal };
+    const { files, isIncomplete } = await diffOf(request, commitLimits);
+    const entries = files.map(presentDiff);
+    const last = entries.at(-1);
+    if (last && isIncomplete) last.truncated = true;
+    return pageOf(entries, page);
+  },
+});
+
+/** The longer paths first: the name of a branch may have slashes, and so could have `/diff` at its end. */
+export const endpoints: Endpoint[] = [list, diff, get];
+
+/** Builds count for those alone who may know of them. */
+async function statusOf(
+  work: Work,
+  { viewer, project, sha }: { viewer: Viewer; project: ProjectScope; sha: string },
+) {
+  if (!can(viewer, project, 'read_build'))
+    return commitStatus(await outsideStatuses(work.em, project.id, sha));
+  const pipelines = await pipelinesOfCommits(work.em, project.id, [sha]);
+  return commitStatus(pipelines.get(sha) ?? []);
+}
+
+/** Without what means nothing; undefined for everything, null for what leads out and so names nothing. */
+function readPath(given: string | undefined): string | undefined | null {
+  const parts = (given ?? '').split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..')) return null;
+  return parts.length === 0 ? undefined : parts.join('/');
+}

@@ -1,0 +1,76 @@
+import { GitError } from './errors.ts';
+import { Facts } from './facts.ts';
+import { isSha } from './ref-name.ts';
+import { runGit } from './run-git.ts';
+
+export interface CommitQuery {
+  dir: string;
+  /** Full id of the commit whose history is meant, with itself. */
+  from: string;
+  /** Committed then or later. */
+  since?: Date | undefined;
+  /** Committed then or earlier. */
+  until?: Date | undefined;
+  /** Those that changed this file or folder, as `git log` chooses them; no pattern, no slash at the beginning. */
+  path?: string | undefined;
+}
+
+export interface CommitPage {
+  /** Ids, newest first as `git log` orders them. */
+  shas: string[];
+  /** How many there are on all pages. */
+  total: number;
+}
+
+/** How long one walk through a history may take. */
+const timeoutMs = 30_000;
+/** As far as git counts. */
+const longest = 2_000_000_000;
+
+const counts = new Facts<number>({ maxBytes: 8 * 1024 * 1024, weigh: () => 8 });
+
+/**
+ * One page of a history. The number of all commits needs a walk over the whole history, so it is remembered; the
+ * page itself is found by a walk no further than to its end. Throws a GitTimeoutError when that takes too long.
+ */
+export async function listCommits(
+  query: CommitQuery,
+  { start, count, signal }: { start: number; count: number; signal?: AbortSignal | undefined },
+): Promise<CommitPage> {
+  const selection = selectionOf(query);
+  const key = selection.join('\n');
+  const known = counts.peek(key);
+  const isBeyond = start >= Math.min(known ?? longest, longest);
+  const window = [`--skip=${start}`, `--max-count=${count}`];
+  const shas = isBeyond ? [] : await walk(query, [...window, ...selection], signal);
+  if (known !== undefined) return { shas, total: known };
+  const isEnd = shas.length < count && (shas.length > 0 || start === 0);
+  if (isEnd) counts.note(key, start + shas.length);
+  // Not ended when the client goes away: whoever asks next needs it too.
+  const search = async () => Number((await walk(query, ['--count', ...selection]))[0] ?? 0);
+  return { shas, total: await counts.find(key, search) };
+}
+
+async function walk({ dir, from }: CommitQuery, args: string[], signal?: AbortSignal): Promise<string[]> {
+  const attempted = `list the commits of ${from}`;
+  const call = ['--literal-pathspecs', 'rev-list', ...args];
+  const { stdout } = await runGit({ dir, args: call, attempted, timeoutMs, signal });
+  return stdout.toString('latin1').split('\n').slice(0, -1);
+}
+
+/** Unlike `--since`, the filter does not stop at the first older commit: clocks that were wrong hide nothing. */
+function selectionOf({ from, since, until, path }: CommitQuery): string[] {
+  if (!isSha(from))
+    throw new GitError({ attempted: `list the commits of ${from}`, stderr: 'not an object id' });
+  return [
+    ...(since ? [`--since-as-filter=${moment(Math.ceil(since.getTime() / 1000))}`] : []),
+    ...(until ? [`--until=${moment(Math.floor(until.getTime() / 1000))}`] : []),
+    from,
+    '--',
+    ...(path === undefined ? [] : [path]),
+  ];
+}
+
+function moment(seconds: number): string {
+  return `@${Math.max(0, seconds)} +0000`;
+}
