@@ -118,6 +118,8 @@ export function gitWithInput(cwd: string, args: string[], input: string | Buffer
     const child = execFile('git', args, options, (error, stdout) =>
       error ? reject(error) : resolve(stdout),
     );
+    // A command that reads nothing is judged by its exit code.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });
 }
