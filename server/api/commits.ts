@@ -14,7 +14,7 @@ import {
   presentCommitDetail,
   presentCommitItem,
 } from '../present/commit.ts';
-import { DiffJson, presentDiff } from '../present/diff.ts';
+import { CutDiffJson, presentCutDiffs } from '../present/diff.ts';
 import { outsideStatuses, pipelinesOfCommits } from '../queries/commit-status.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import { repositoryOf } from '../queries/repository.ts';
@@ -68,17 +68,14 @@ const diff = endpoint({
   summary: 'What a commit changed against its first parent, file by file, of at most 100 files',
   access: onProject('read_code'),
   params: { sha: pathText() },
-  returns: DiffJson,
+  returns: CutDiffJson,
   list: true,
   async run({ project, params, page, work, signal }) {
     const commit = await requireCommit(work, project, params.sha);
     const from = commit.parentIds[0] ?? emptyTree;
     const request = { dir: repositoryOf(work, project), from, to: commit.sha, signal };
     const { files, isIncomplete } = await diffOf(request, commitLimits);
-    const entries = files.map(presentDiff);
-    const last = entries.at(-1);
-    if (last && isIncomplete) last.truncated = true;
-    return pageOf(entries, page);
+    return pageOf(presentCutDiffs(files, isIncomplete), page);
   },
 });
 

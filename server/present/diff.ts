@@ -14,7 +14,11 @@ export const DiffJson = z.strictObject({
   deleted_file: z.boolean(),
   /** There is a diff, but too much of it to be told. */
   too_large: z.literal(true).optional(),
-  /** On the last entry: more has changed than is told. */
+});
+
+/** Interface: "Diff entry", where not all of them may be told. */
+export const CutDiffJson = DiffJson.extend({
+  /** On the last entry alone: more has changed than is told. */
   truncated: z.literal(true).optional(),
 });
 
@@ -30,4 +34,12 @@ export function presentDiff(file: FileDiff): z.infer<typeof DiffJson> {
     deleted_file: file.isDeleted,
     ...(file.isTooLarge ? { too_large: true } : {}),
   };
+}
+
+/** @param isCut whether something is left out of all of it. */
+export function presentCutDiffs(files: readonly FileDiff[], isCut: boolean): z.infer<typeof CutDiffJson>[] {
+  const entries: z.infer<typeof CutDiffJson>[] = files.map(presentDiff);
+  const last = entries.at(-1);
+  if (last && isCut) last.truncated = true;
+  return entries;
 }

@@ -2,8 +2,10 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { z } from 'zod';
 import { publishFolder } from '../../server/git/publish-folder.ts';
+import { repositoryDir } from '../../server/git/repository-path.ts';
 import { registrationToken, rootToken, withApp } from '../support/app.ts';
 import { formOf } from '../support/form-of.ts';
+import { importCommits } from '../support/import-commits.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
 import { everyEndpoint } from './every-endpoint.ts';
@@ -137,6 +139,13 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const form = { state: 'success', ref: 'master', target_url: 'https://ci.example.com', description: 'ok' };
     return [await body('POST', path, { as: rootToken, form })];
   },
+  'GET /projects/:id/repository/commits': async () => [await inLargeCommit('commits')],
+  'GET /projects/:id/repository/commits/*sha': async () => [await inLargeCommit('commits/master')],
+  'GET /projects/:id/repository/commits/*sha/diff': async () => [
+    await inLargeCommit('commits/master/diff?per_page=100'),
+  ],
+  'GET /projects/:id/repository/compare': async () => [await inLargeCommit('compare?from=first&to=master')],
+  'GET /projects/:id/repository/contributors': async () => [await inLargeCommit('contributors')],
   async 'GET /projects/:id/variables/:key'() {
     const { id } = await holder.app.make.project();
     const form = { key: 'A', value: 'x' };
@@ -259,6 +268,18 @@ function makeHook(path: string): Promise<{ id: number }> {
 
 function makeTrigger({ id }: { id: number }): Promise<{ token: string }> {
   return body('POST', `/api/v3/projects/${id}/triggers`, { as: rootToken }) as Promise<{ token: string }>;
+}
+
+/** Reads from a repository whose newest commit is too large to be shown as a whole. */
+async function inLargeCommit(path: string): Promise<unknown> {
+  const { app } = holder;
+  const project = await app.make.project({ columns: { default_branch: 'master' } });
+  const dir = repositoryDir(app.services.repositoriesDir, project.id);
+  const names = Array.from({ length: 101 }, (_, index) => [`file-${index}`, 'x'] as const);
+  const files = { ...Object.fromEntries(names), a: 'x'.repeat(200_000) };
+  await importCommits(dir, 'master', [{}, { files }]);
+  await importCommits(dir, 'first', [{}]);
+  return body('GET', `/api/v3/projects/${project.id}/repository/${path}`, { as: rootToken });
 }
 
 /** A project with a CI file, and what starts a pipeline of it. */

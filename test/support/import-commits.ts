@@ -8,7 +8,7 @@ export interface ImportedCommit {
   /** Numbers of commits before it in the list; the one before unless told. */
   parents?: number[];
   /** As in a commit object: `Ann <ann@example.org> 1400000000 +0200`. */
-  author?: string;
+  author?: string | Buffer;
   committer?: string;
 }
 
@@ -37,7 +37,7 @@ function piecesOf(
   // A branch goes on where it ends unless it is begun anew.
   if (parents.length === 0) pieces.push(`reset refs/heads/${branch}\n`);
   pieces.push(`commit refs/heads/${branch}\nmark :${mark}\n`);
-  pieces.push(`author ${commit.author ?? committer}\ncommitter ${committer}\n`);
+  pieces.push('author ', commit.author ?? committer, `\ncommitter ${committer}\n`);
   pieces.push(...data(commit.message ?? `Commit ${mark}\n`));
   for (const [place, parent] of parents.entries()) {
     pieces.push(`${place === 0 ? 'from' : 'merge'} :${parent + 1}\n`);
