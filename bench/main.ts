@@ -3,6 +3,7 @@ import { artifact } from './artifact.ts';
 import { claim } from './claim.ts';
 import { type Benchmark, type Figure, Skipped } from './figure.ts';
 import { get } from './get.ts';
+import { history } from './history.ts';
 import { latency } from './latency.ts';
 import { list } from './list.ts';
 import { parse } from './parse.ts';
@@ -18,6 +19,7 @@ const benchmarks: Record<string, Benchmark> = {
   get,
   trace,
   artifact,
+  history,
   runner,
   latency,
   parse,

@@ -1,7 +1,7 @@
 import { notFound, unavailable } from '../errors.ts';
 import type { Commit } from '../git/commit.ts';
 import { GitTimeoutError } from '../git/errors.ts';
-import { readShownCommit } from '../git/read-commits.ts';
+import { readKnownCommit } from '../git/read-commits.ts';
 import { resolveCommit } from '../git/refs.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import { repositoryOf } from '../queries/repository.ts';
@@ -21,9 +21,8 @@ export async function headOf(
 export async function requireCommit(work: Work, project: ProjectScope, name: string): Promise<Commit> {
   const dir = repositoryOf(work, project);
   const sha = await resolveCommit(work.objects, dir, name);
-  const commit = sha === null ? null : await readShownCommit(work.objects, dir, sha);
-  if (commit === null) throw notFound('Commit');
-  return commit;
+  if (sha === null) throw notFound('Commit');
+  return readKnownCommit(work.objects, dir, sha);
 }
 
 /** @throws AppError 503 when git needed longer than it was given. */

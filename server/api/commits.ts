@@ -1,4 +1,5 @@
 import { commitStatus } from '../ci/status.ts';
+import { unavailable } from '../errors.ts';
 import { listCommits } from '../git/commit-list.ts';
 import { commitLimits, diffOf, emptyTree } from '../git/diff.ts';
 import { readCommits } from '../git/read-commits.ts';
@@ -75,6 +76,7 @@ const diff = endpoint({
     const from = commit.parentIds[0] ?? emptyTree;
     const request = { dir: repositoryOf(work, project), from, to: commit.sha, signal };
     const { files, isIncomplete } = await diffOf(request, commitLimits);
+    if (files.length === 0 && isIncomplete) throw unavailable();
     return pageOf(presentCutDiffs(files, isIncomplete), page);
   },
 });
