@@ -51,7 +51,7 @@ export const folderRules: Record<string, FolderRule> = {
   },
   'server/present': {
     may: ['server/ci', 'server/version.ts', ...shared],
-    types: ['server/queries', 'server/entities'],
+    types: ['server/queries', 'server/entities', 'server/git'],
   },
   'server/http': { may: [...ground, 'server/database-errors.ts', 'server/version.ts'], types: services },
   'server/actions': {
@@ -59,6 +59,7 @@ export const folderRules: Record<string, FolderRule> = {
       ...ground,
       'server/entities',
       'server/ci',
+      'server/disk-full.ts',
       'server/git',
       'server/hooks/announce.ts',
       'server/mail/queue-mail.ts',
