@@ -29,7 +29,7 @@ export interface Edit {
 
 /** Characters of a full ref name; what builds and events keep has to fit into an index. */
 const longestRef = 255;
-const waitMs = 10_000;
+const waitMs = 30_000;
 
 /**
  * Commits changes of files to a branch, all or none, with all that follows from a push. In an empty repository the
