@@ -3,10 +3,12 @@ import * as applications from './applications.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as commitCreate from './commit-create.ts';
 import * as commits from './commits.ts';
 import * as compare from './compare.ts';
 import * as contributors from './contributors.ts';
 import * as deployKeys from './deploy-keys.ts';
+import * as fileChanges from './file-changes.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
 import * as keys from './keys.ts';
@@ -60,6 +62,8 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectStars.endpoints,
   ...projectCreate.endpoints,
   ...projectForks.endpoints,
+  ...fileChanges.endpoints,
+  ...commitCreate.endpoints,
   ...builds.endpoints,
   ...buildActions.endpoints,
   ...pipelines.endpoints,

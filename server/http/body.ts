@@ -7,15 +7,22 @@ import { readFormFields } from './form-fields.ts';
 import { parametersOf, parseLooseQueryString, parseQueryString } from './query-string.ts';
 import { readReport } from './report-body.ts';
 
-/** Bytes of a body. A JSON body may hold a whole trace whose characters are escaped six-fold. */
-const limits = { usual: 2 * 1024 * 1024, trace: 40 * 1024 * 1024 };
+/**
+ * Bytes of a body. A JSON body may hold a whole trace whose characters are escaped six-fold, or files that take a
+ * third more in base64.
+ */
+const limits = { usual: 2 * 1024 * 1024, files: 32 * 1024 * 1024, trace: 40 * 1024 * 1024 };
 
 const unreadable = '400 (Bad request) body cannot be parsed';
 
 /** How large a body of parameters may be. */
 export type BodySize = keyof typeof limits;
 
-const parsers = { usual: parser(limits.usual), trace: parser(limits.trace) };
+const parsers = {
+  usual: parser(limits.usual),
+  files: parser(limits.files),
+  trace: parser(limits.trace),
+};
 
 /**
  * Reads a JSON, urlencoded or multipart body on any method, whatever the `Accept` header says. The two kinds of
@@ -34,6 +41,11 @@ export async function readBody(ctx: Context, size: BodySize): Promise<Record<str
   if (typeof body !== 'object' || Array.isArray(body))
     throw badRequest('400 (Bad request) body is not an object');
   return body as Record<string, unknown>;
+}
+
+/** Whether a request has more of a body than most endpoints would read, or does not say how much. */
+export function hasLargeBody(req: IncomingMessage): boolean {
+  return hasBody(req) && !(Number(req.headers['content-length']) <= limits.usual);
 }
 
 function isReport(ctx: Context, size: BodySize): boolean {

@@ -43,7 +43,10 @@ export interface Endpoint<S = unknown, P extends Params = Params, R = unknown> {
   list?: boolean;
   /** Parameters are checked before the right. */
   paramsFirst?: boolean;
-  /** `stream`: the body is not read before the handler; `trace`: parameters up to the size of a trace. */
+  /**
+   * `stream`: the body is not read before the handler; `trace`: parameters up to the size of a trace; `files`: up to
+   * that of files, where a large body is read only for callers whom the header or the query names.
+   */
   body?: BodySize | 'stream';
   /** False where the handler opens its own transactions because something else must come in between. */
   transaction?: boolean;

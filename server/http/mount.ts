@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import type { Services, Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
 import { Answer, PageAnswer } from './answers.ts';
-import { readBody } from './body.ts';
+import { type BodySize, hasLargeBody, readBody } from './body.ts';
 import { clientGone } from './client-gone.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { type Params, readPage, readParams } from './params.ts';
@@ -37,10 +37,13 @@ export function mount(
 async function serve(ctx: Context, declared: Endpoint, work: Work, options: MountOptions): Promise<void> {
   const query = parseQueryString(ctx.querystring);
   const isStream = declared.body === 'stream';
-  const body = isStream ? {} : await readBody(ctx, declared.body === 'trace' ? 'trace' : 'usual');
-  const raw: Record<string, unknown> = { ...query, ...body, ...ctx.params };
   const header = (name: string) => ctx.get(name);
   const { access } = declared;
+  if (declared.body === 'files' && hasLargeBody(ctx.req)) {
+    access.check(await access.load({ work, raw: { ...query, ...ctx.params }, header }));
+  }
+  const body = isStream ? {} : await readBody(ctx, sizeOf(declared));
+  const raw: Record<string, unknown> = { ...query, ...body, ...ctx.params };
   const scope = await access.load({ work, raw, header });
   ctx.state.viewer = (scope as { viewer?: { id: number } | null }).viewer?.id;
   if (!declared.paramsFirst) access.check(scope);
@@ -60,6 +63,10 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
     query,
     createStatus: work.createStatus,
   });
+}
+
+function sizeOf({ body }: Endpoint): BodySize {
+  return body === undefined || body === 'stream' ? 'usual' : body;
 }
 
 /** What few handlers ask for, made when they do. */

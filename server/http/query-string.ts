@@ -17,15 +17,38 @@ export function parseLooseQueryString(query: string): Record<string, unknown> {
   return parametersOf(new URLSearchParams(query));
 }
 
-/** Parameters from pairs of name and value. One level of brackets; the last of two plain values wins. */
+/**
+ * Parameters from pairs of name and value; the last of two plain values wins. One level of brackets, or two of a list
+ * of maps: `a[][key]`, where a key that comes again begins the next map, and `a[0][key]`.
+ */
 export function parametersOf(pairs: Iterable<[string, string]>): Record<string, unknown> {
   const result: Record<string, unknown> = Object.create(null);
-  for (const [key, value] of pairs) {
-    const match = /^([^[\]]+)\[([^[\]]*)\]$/.exec(key);
-    if (match?.[1]) addNested(result, match[1], { index: match[2] ?? '', value });
-    else if (key !== '') result[key] = value;
+  const maps = new Map<string, Record<string, unknown>>();
+  for (const [name, value] of pairs) {
+    const [, list, index, key] = /^([^[\]]+)\[(\d*)\]\[([^[\]]+)\]$/.exec(name) ?? [];
+    const match = /^([^[\]]+)\[([^[\]]*)\]$/.exec(name);
+    if (list && key) mapIn(result, maps, { list, index: index ?? '', key })[key] = value;
+    else if (match?.[1]) addNested(result, match[1], { index: match[2] ?? '', value });
+    else if (name !== '') result[name] = value;
   }
   return result;
+}
+
+/** @returns the map of a list that is to get a key. */
+function mapIn(
+  result: Record<string, unknown>,
+  maps: Map<string, Record<string, unknown>>,
+  { list, index, key }: { list: string; index: string; key: string },
+): Record<string, unknown> {
+  const place = `${list}[${index}]`;
+  const present = maps.get(place);
+  if (present && !(index === '' && key in present)) return present;
+  const map: Record<string, unknown> = Object.create(null);
+  maps.set(place, map);
+  const items = result[list];
+  if (Array.isArray(items)) items.push(map);
+  else result[list] = [map];
+  return map;
 }
 
 function addNested(

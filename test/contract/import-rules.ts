@@ -59,6 +59,7 @@ export const folderRules: Record<string, FolderRule> = {
       ...ground,
       'server/entities',
       'server/ci',
+      'server/disk-full.ts',
       'server/git',
       'server/hooks/announce.ts',
       'server/mail/queue-mail.ts',

@@ -93,9 +93,9 @@ export const ledger = {
   'POST /projects/:id/repository/tags/:tag_name/release': todo('push_code'),
   'PUT /projects/:id/repository/tags/:tag_name/release': todo('push_code'),
   'GET /projects/:id/repository/files': todo('read_code'),
-  'POST /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
-  'PUT /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
-  'DELETE /projects/:id/repository/files': todo('push_code', 'push_protected_code'),
+  'POST /projects/:id/repository/files': done,
+  'PUT /projects/:id/repository/files': done,
+  'DELETE /projects/:id/repository/files': done,
 
   // Commits and statuses
   'GET /projects/:id/repository/commits': done,
@@ -242,6 +242,7 @@ export const beyond: Record<string, Entry> = {
   'DELETE /projects/:id/deploy_keys/:key_id/disable': done,
   'POST /projects/:id/fork/:forked_from_id': done,
   'DELETE /projects/:id/fork': done,
+  'POST /projects/:id/repository/commits': done,
   'GET /projects/:id/builds/:build_id/trace': done,
   'POST /projects/:id/builds/:build_id/artifacts/keep': done,
   'GET /projects/:id/builds/artifacts/*ref/download': done,

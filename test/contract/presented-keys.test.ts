@@ -213,6 +213,17 @@ job:
     const sent = formOf({ name: 'file', filename: 'a.png', content: 'x' });
     return [await body('POST', `/api/v3/projects/${id}/uploads`, { as: rootToken, ...sent })];
   },
+  async 'POST /projects/:id/repository/files'() {
+    const { id } = await holder.app.make.project();
+    const form = { file_path: 'a', branch_name: 'master', content: 'a', commit_message: 'Add' };
+    return [await body('POST', `/api/v3/projects/${id}/repository/files`, { as: rootToken, form })];
+  },
+  async 'POST /projects/:id/repository/commits'() {
+    const { id } = await holder.app.make.project();
+    const actions = [{ action: 'create', file_path: 'a', content: 'a' }];
+    const json = { branch_name: 'master', commit_message: 'Add', actions };
+    return [await body('POST', `/api/v3/projects/${id}/repository/commits`, { as: rootToken, json })];
+  },
   async 'GET /runners/:id'() {
     const { app } = holder;
     const runner = await app.make.runner({ projects: [await app.make.project()] });

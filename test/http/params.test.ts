@@ -172,6 +172,14 @@ test('query strings: brackets, the last of two, empty pairs and broken escapes',
   t.deepEqual(plain('a=%zz&=1&a[b][c]=2'), { a: '%zz', 'a[b][c]': '2' });
 });
 
+test('query strings: lists of maps, where a key that comes again or another number begins the next', (t) => {
+  const read = (query: string) => JSON.parse(JSON.stringify(parseQueryString(query)));
+  t.deepEqual(read('a[][k]=1&a[][l]=2&a[][k]=3'), { a: [{ k: '1', l: '2' }, { k: '3' }] });
+  t.deepEqual(read('a[0][l]=1&a[1][k]=2&a[0][k]=3&b=4'), { a: [{ l: '1', k: '3' }, { k: '2' }], b: '4' });
+  t.deepEqual(read('a[][k]=1&b[][k]=2&a[][__proto__]=3').b, [{ k: '2' }]);
+  t.deepEqual(read('a[][]=1&a[x][y]=2'), { 'a[][]': '1', 'a[x][y]': '2' });
+});
+
 test('property: what URLSearchParams writes is read back', (t) => {
   const name = fc.string({ minLength: 1 }).filter((text) => !/[[\]]/.test(text));
   fc.assert(
