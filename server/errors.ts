@@ -53,6 +53,11 @@ export function nothingHere(): AppError {
   return new AppError({ status: 404, message: '404 Not Found' });
 }
 
+/** A thing that is not there, where the interface has a text of its own for it. */
+export function noSuch(message: string): AppError {
+  return new AppError({ status: 404, message });
+}
+
 /** A required attribute is absent or blank. */
 export function missing(attribute: string): AppError {
   return new AppError({ status: 400, message: `400 (Bad request) "${attribute}" not given` });
@@ -78,6 +83,11 @@ export function notAllowed(allow?: string): AppError {
     message: '405 Method Not Allowed',
     headers: allow ? { Allow: allow } : {},
   });
+}
+
+/** An operation that cannot be done, where the interface has a text of its own for why. */
+export function cannotBeDone(message: string): AppError {
+  return new AppError({ status: 405, message });
 }
 
 export function conflict(message = '409 Conflict'): AppError {

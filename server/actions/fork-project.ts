@@ -14,6 +14,7 @@ import type { Viewer } from '../queries/viewer.ts';
 import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { protectDefaultBranch } from './branch-protection.ts';
 import { addOwner } from './create-project.ts';
 import { type PlaceName, requireRoom, takenFaults, takePlace } from './project-place.ts';
 import { recordEvent } from './record-event.ts';
@@ -124,6 +125,7 @@ async function addFork(work: Work, wish: ForkWish, { id, branch }: NewFork): Pro
   const added = await sqlOne(work.em, insertFork, values);
   if (!added) throw await nameOrSourceGone(work, source.id);
   await sql(work.em, 'update projects set forks_count = forks_count + 1 where id = $1', [source.id]);
+  if (branch !== null) await protectDefaultBranch(work, id, branch);
   await addOwner(work, id, place);
   await recordEvent(work, { projectId: id, authorId: viewer.id, action: 'created' });
   await announceProjects(work, 'project_create', [id]);

@@ -7,6 +7,7 @@ import { removeStaging, stagingDir } from '../git/staging.ts';
 import { resolveAllowed } from '../outgoing.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { protectDefaultBranch } from './branch-protection.ts';
 import { recordEvent } from './record-event.ts';
 import { queueImport } from './start-import.ts';
 
@@ -93,6 +94,7 @@ async function finish(work: Work, projectId: number, { userId, fetched }: Finish
     const ended = await endImport(inner, projectId, { status: 'finished', error: null });
     if (!ended) return;
     await sql(inner.em, 'update projects set default_branch = $2 where id = $1', [projectId, fetched.branch]);
+    if (fetched.branch !== null) await protectDefaultBranch(inner, projectId, fetched.branch);
     await installFetched(fetched, repositoryDir(work.repositoriesDir, projectId));
     await recordEvent(inner, { projectId, authorId: userId, action: 'imported' });
   });

@@ -55,3 +55,8 @@ function conflictOf(cause: GitError): RefConflictError {
   const { attempted, stderr, exitCode } = cause;
   return new RefConflictError({ attempted, actual: null, stderr, exitCode, cause });
 }
+
+/** Whether git refused a new ref because of another one: `a` and `a/b` cannot both be there. */
+export function isInTheWay(error: unknown): boolean {
+  return error instanceof GitError && /exists; cannot create|blocking reference/.test(error.stderr);
+}

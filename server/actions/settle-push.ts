@@ -8,7 +8,9 @@ import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaleLocks } from '../git/stale-locks.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
+import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
 
 /** Refs of one push that get a pipeline; a push of a whole old repository must not start thousands. */
@@ -111,6 +113,7 @@ interface Consequences {
 async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<number> {
   if (applied.length === 0) return 0;
   await chooseDefaultBranch(work, { push, dir, applied });
+  await dropReleases(work, { pushId: push.id, projectId: push.project_id, tags: removedTags(applied) });
   const makesRefs = applied.some((change) => change.oldSha === zeroSha);
   const { default_branch } = push;
   const trunk = makesRefs && default_branch ? await readRef(dir, `refs/heads/${default_branch}`) : null;
@@ -128,6 +131,13 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   }
   await sql(work.em, 'update projects set last_activity_at = now() where id = $1', [push.project_id]);
   return refs;
+}
+
+function removedTags(changes: readonly RefChange[]): string[] {
+  return changes
+    .filter(({ newSha }) => newSha === zeroSha)
+    .map(({ ref }) => readRefName(ref))
+    .flatMap((kind) => (kind?.isTag ? [kind.name] : []));
 }
 
 interface OneChange {
@@ -151,7 +161,7 @@ async function startPipeline(work: Work, { push, dir, change }: OneChange): Prom
   });
 }
 
-/** The first branch that is pushed becomes the default one. */
+/** The first branch that is pushed becomes the default one, and is protected as the settings say. */
 async function chooseDefaultBranch(work: Work, { push, dir, applied }: Consequences): Promise<void> {
   if (push.default_branch !== null) return;
   const branches = applied
@@ -168,5 +178,6 @@ async function chooseDefaultBranch(work: Work, { push, dir, applied }: Consequen
   );
   if (!chosen) return;
   push.default_branch = branch;
+  await protectDefaultBranch(work, push.project_id, branch);
   await setHead(dir, branch);
 }

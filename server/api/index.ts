@@ -1,5 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import * as applications from './applications.ts';
+import * as branches from './branches.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
@@ -27,11 +28,13 @@ import * as projectMembers from './project-members.ts';
 import * as projectShares from './project-shares.ts';
 import * as projectStars from './project-stars.ts';
 import * as projects from './projects.ts';
+import * as releases from './releases.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
 import * as settings from './settings.ts';
 import * as statuses from './statuses.ts';
 import * as systemHooks from './system-hooks.ts';
+import * as tags from './tags.ts';
 import * as triggers from './triggers.ts';
 import * as uploads from './uploads.ts';
 import * as userChanges from './user-changes.ts';
@@ -64,6 +67,9 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectForks.endpoints,
   ...fileChanges.endpoints,
   ...commitCreate.endpoints,
+  ...branches.endpoints,
+  ...tags.endpoints,
+  ...releases.endpoints,
   ...builds.endpoints,
   ...buildActions.endpoints,
   ...pipelines.endpoints,

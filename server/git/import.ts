@@ -7,7 +7,7 @@ import { ImportFault } from './import-fault.ts';
 import { openRelay, type Relay, type RelayRequest } from './import-relay.ts';
 import { linkObjects } from './link-objects.ts';
 import { writePackedRefs } from './packed-refs.ts';
-import { checkRefName } from './ref-name.ts';
+import { isUsableRef } from './ref-name.ts';
 import { listRefs, type Ref } from './refs.ts';
 import { initRepository, setHead } from './repository.ts';
 import { runGit } from './run-git.ts';
@@ -36,7 +36,6 @@ export interface Fetched {
   branch: string | null;
 }
 
-const longestRef = 255;
 const sizeLookMs = 500;
 
 /**
@@ -57,7 +56,7 @@ export async function fetchRepository(request: FetchRequest): Promise<Fetched> {
     await git([...fetchArguments, '--', way.url, ...refspecs]);
     await watch.look();
     if (watch.isTooLarge()) throw new ImportFault(tooLarge(limits));
-    const refs = (await listRefs(dir)).filter(({ name }) => isUsable(name));
+    const refs = (await listRefs(dir)).filter(({ name }) => isUsableRef(name));
     return { dir, refs, branch: chooseBranch(refs, headOf(head.stdout.toString('utf8'), refs)) };
   } catch (error) {
     throw asFault(error, { isTooLarge: watch.isTooLarge(), way, ...request });
@@ -156,11 +155,6 @@ function wayBySsh(url: URL, address: string): Way {
     ['ssh.variant', 'ssh'],
   ];
   return { url: url.href, config: [...fetchConfig, ...own] };
-}
-
-function isUsable(ref: string): boolean {
-  const short = ref.replace(/^refs\/(?:heads|tags)\//, '');
-  return ref.length <= longestRef && checkRefName(ref) && checkRefName(short, 'short');
 }
 
 /** What the other side's HEAD names; where it does not say so, a branch that is where its HEAD is. */

@@ -22,3 +22,16 @@ export function checkRefName(name: string, form: 'full' | 'short' = 'full'): boo
   if (!name.startsWith('refs/') || name.endsWith('/') || forbidden.test(name)) return false;
   return name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
 }
+
+/** Characters of a full ref name; what builds and events keep has to fit into an index. */
+export const longestRef = 255;
+
+/**
+ * Whether a branch or tag may have this full name. Beside what git refuses, one whose short name is itself that of
+ * a ref is not taken: asked for that ref where there is none, git would find this one.
+ */
+export function isUsableRef(ref: string): boolean {
+  const short = /^refs\/(?:heads|tags)\/(.*)$/.exec(ref)?.[1];
+  if (short === undefined || ref.length > longestRef || short.startsWith('refs/')) return false;
+  return checkRefName(ref) && checkRefName(short, 'short');
+}

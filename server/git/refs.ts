@@ -56,6 +56,12 @@ export async function readRef(dir: string, ref: string): Promise<string | null> 
   return (await readRefs(dir, [ref])).get(ref) ?? null;
 }
 
+/** As `readRef`, without a process of its own where one is at work on the repository. */
+export async function lookUpRef(objects: CatFile, dir: string, ref: string): Promise<string | null> {
+  const found = checkRefName(ref) ? await objects.readInfo(dir, ref) : null;
+  return found?.sha ?? null;
+}
+
 /** So many names fit on any command line. */
 const atOnce = 200;
 

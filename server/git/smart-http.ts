@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
-import type { Identity } from './environment.ts';
+import type { ConfigEntry, Identity } from './environment.ts';
 import { GitError, GitProtocolError } from './errors.ts';
 import { flushPkt, pktLine } from './pkt-line.ts';
 import { decodeBody, feedGit } from './request-body.ts';
@@ -126,6 +126,8 @@ export interface ReceivePackRequest {
   gzip?: boolean;
   /** Stands in the log of each ref that this push moves. */
   identity: Identity;
+  /** Of `guardMoves`: what this push must not do. */
+  guard?: readonly ConfigEntry[];
   signal?: AbortSignal | undefined;
   /** Bytes the pack may have; unbounded unless told. */
   packLimit?: number;
@@ -140,8 +142,9 @@ export interface ReceivePackRequest {
  * refs moved: see `wasApplied`. The output needs no reader for `done` to settle.
  */
 export function receivePack(request: ReceivePackRequest): { output: Readable; done: Promise<GitEnd> } {
-  const { dir, identity } = request;
-  const config = [['receive.maxInputSize', String(request.packLimit ?? 0)]] as const;
+  const { dir, identity, guard = [] } = request;
+  const limit: ConfigEntry = ['receive.maxInputSize', String(request.packLimit ?? 0)];
+  const config = [limit, ...guard];
   const protocol = protocolFor('git-receive-pack', request.protocol);
   const git = spawnGit({ args: ['receive-pack', '--stateless-rpc', dir], protocol, identity, config });
   const body = decodeBody(request.body, { gzip: request.gzip });

@@ -104,7 +104,7 @@ function presentVariables({ row, token, origin, secrets }: PayloadParts): BuildV
       authorEmail: row.commit?.authorEmail ?? '',
       timestamp: row.commit?.committedAt ?? '',
     },
-    ref: { name: row.ref, tag: row.tag, protected: false },
+    ref: { name: row.ref, tag: row.tag, protected: row.ref_protected },
     build: {
       id: row.id,
       name: row.name,

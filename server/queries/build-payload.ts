@@ -17,6 +17,8 @@ export interface PayloadRow extends SealedVariables {
   source: string;
   ref: string;
   tag: boolean;
+  /** The build is of a protected branch. */
+  ref_protected: boolean;
   sha: string;
   before_sha: string;
   commit: PipelineCommit | null;
@@ -56,10 +58,14 @@ const dependencies = `select json_agg(json_build_object('id', d.id, 'name', d.na
   order by d.stage_idx, d.id)
   from builds d where d.pipeline_id = b.pipeline_id and d.latest and d.stage_idx < b.stage_idx`;
 
+const isProtected = `not pl.tag and exists (select from protected_branches pb
+  where pb.project_id = pl.project_id and pb.name = pl.ref)`;
+
 /** Columns of a `PayloadRow`, from `payloadTables` and a runner `r`. */
 export const payloadColumns = `b.id, b.name, b.stage, b.created_at, b.started_at, j.definition, pl.id as pipeline_id,
   pl.iid as pipeline_iid, pl.created_at as pipeline_created_at, pl.source,
-  pl.trigger_variables_sealed, pl.ref, pl.tag, pl.sha, pl.before_sha, pl.commit,
+  pl.trigger_variables_sealed, pl.ref, pl.tag, ${isProtected} as ref_protected, pl.sha,
+  pl.before_sha, pl.commit,
   p.id as project_id, p.name as project_name, p.path as project_path, p.description as project_description,
   p.visibility_level, p.default_branch, p.allow_git_fetch, p.build_timeout,
   n.path as namespace_path, n.name as namespace_name,

@@ -7,7 +7,8 @@ import { pipelinesPerPush, pushIdentity, settlePush } from '../actions/settle-pu
 import { readPushOptions } from '../ci/push-options.ts';
 import { AppError, badRequest } from '../errors.ts';
 import { GitProtocolError } from '../git/errors.ts';
-import { type PushHead, readCommands } from '../git/push-commands.ts';
+import { guardMoves } from '../git/guarded-moves.ts';
+import { type PushCommand, type PushHead, readCommands } from '../git/push-commands.ts';
 import { withMessages } from '../git/push-messages.ts';
 import { refusePush } from '../git/refuse-push.ts';
 import { decodeBody } from '../git/request-body.ts';
@@ -27,7 +28,7 @@ import { repositoryOf } from '../queries/repository.ts';
 import type { Services, Work } from '../services.ts';
 import { type GitAccess, type GitRight, gitAccess } from './git-access.ts';
 import { linesForPusher, type PushOutcome } from './push-notices.ts';
-import { refusalOf } from './push-rules.ts';
+import { pushRulesFor } from './push-rules.ts';
 
 /** Clone, fetch and push over HTTP: `/namespace/project.git/…`. */
 export function gitRouter(services: Services): Router {
@@ -95,13 +96,13 @@ async function push(work: Work, ctx: Context): Promise<void> {
   const access = await accessOf(work, ctx, 'write');
   const body = decodeBody(ctx.req, { gzip: isGzipped(ctx) });
   const { replay, ...head } = await readCommands(body);
-  const refusal = refusalOf(access, head.commands);
+  const { refusal, guarded } = await pushRulesFor(work, access, head.commands);
   if (refusal !== null) {
     // The client reads no answer before it has sent everything.
     await finished(replay.resume());
     ctx.body = refusePush(head, () => refusal);
   } else {
-    ctx.body = await receive(work, ctx, { access, head, replay, signal });
+    ctx.body = await receive(work, ctx, { access, head, guarded, replay, signal });
   }
   setHeaders(ctx, 'git-receive-pack');
 }
@@ -115,6 +116,8 @@ async function accessOf(work: Work, ctx: Context, right: GitRight): Promise<GitA
 interface PushParts {
   access: GitAccess;
   head: PushHead;
+  /** Those that must not be forced. */
+  guarded: PushCommand[];
   replay: Readable;
   signal: AbortSignal;
 }
@@ -126,7 +129,7 @@ interface PushParts {
 async function receive(
   work: Work,
   ctx: Context,
-  { access, head, replay, signal }: PushParts,
+  { access, head, guarded, replay, signal }: PushParts,
 ): Promise<Readable> {
   const { skipCi, unknown } = readPushOptions(head.pushOptions);
   const mark = skipCi ? { skipCi } : {};
@@ -139,6 +142,7 @@ async function receive(
     body: replay,
     protocol: protocolOf(ctx),
     identity: pushIdentity(pushId),
+    guard: await guardMoves(guarded),
     signal,
   });
   const settled = done.then((end) => (isProbe ? noOutcome : settle(work, pushId, end)));

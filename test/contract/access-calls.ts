@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { repositoryDir } from '../../server/git/repository-path.ts';
+import { git } from '../git/real-git.ts';
 import type { TestApp } from '../support/app.ts';
 import { registrationToken, rootToken } from '../support/app.ts';
+import { looseCommit } from '../support/loose-commit.ts';
 import type { AccessProject, AccessWorld } from './access-world.ts';
 import type { ServedEndpoint } from './every-endpoint.ts';
 
@@ -71,9 +74,19 @@ const makers: Record<string, Maker> = {
   'hooks/:hook_id': (scene) => insertHook(scene.app, scene.project.id),
   'hooks/:id': (scene) => insertHook(scene.app, null),
   'artifacts/*ref': () => 'feature/new',
+  'branches/*branch': (scene) => refOf(scene, 'heads'),
+  'tags/*tag_name': (scene) => refOf(scene, 'tags'),
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };
+
+/** A new branch or tag of the project. */
+async function refOf({ app, project }: Scene, folder: 'heads' | 'tags'): Promise<string> {
+  const name = `of-${project.id}/${randomBytes(4).toString('hex')}`;
+  const dir = repositoryDir(app.services.repositoriesDir, project.id);
+  await git(dir, 'update-ref', `refs/${folder}/${name}`, await looseCommit(app, project));
+  return name;
+}
 
 /** Everybody's user, or one who may be removed or blocked. */
 async function userOf({ app, world, name }: Scene): Promise<number> {

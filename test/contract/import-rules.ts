@@ -51,7 +51,7 @@ export const folderRules: Record<string, FolderRule> = {
   },
   'server/present': {
     may: ['server/ci', 'server/version.ts', ...shared],
-    types: ['server/queries', 'server/entities', 'server/git'],
+    types: ['server/queries', 'server/entities', 'server/git', 'server/policy'],
   },
   'server/http': { may: [...ground, 'server/database-errors.ts', 'server/version.ts'], types: services },
   'server/actions': {

@@ -1,4 +1,7 @@
+import { repositoryDir } from '../../server/git/repository-path.ts';
+import { git } from '../git/real-git.ts';
 import { registrationToken, rootToken, type TestApp } from '../support/app.ts';
+import { looseCommit } from '../support/loose-commit.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
 
@@ -85,9 +88,15 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     builds: [build.id, done.id],
     pipelines: [build.pipelineId],
     runners: [runner.id],
+    branches: ['master', 'a/b', 'a%2Fb'],
+    tags: ['v1'],
     commits: ['a'.repeat(40)],
     statuses: ['a'.repeat(40)],
   };
+  const dir = repositoryDir(app.services.repositoriesDir, project.id);
+  const sha = await looseCommit(app, project);
+  for (const ref of ['refs/heads/master', 'refs/heads/a/b', 'refs/tags/v1'])
+    await git(dir, 'update-ref', ref, sha);
   const secrets: Secret[] = [
     { value: owner.token, what: 'a private token', isForAdmins: false },
     { value: build.token, what: 'the token of a build', isForAdmins: false },
