@@ -162,17 +162,18 @@ test('a branch that was deleted and made anew is a new one', async (t) => {
 
 test('a forced push is one like any other', async (t) => {
   const { project, tree, url, sha } = await filled();
+  await tree.git('push', '--quiet', url, 'master:topic');
   await tree.git('commit', '--quiet', '--amend', '--message=Other');
-  const refused = await tree.try('push', url, 'master');
+  const refused = await tree.try('push', url, 'master:topic');
   t.not(refused.code, 0);
-  t.is((await pipelines(project)).length, 1);
-  await tree.git('push', '--quiet', '--force', url, 'master');
+  t.is((await pipelines(project)).length, 2);
+  await tree.git('push', '--quiet', '--force', url, 'master:topic');
   const made = await pipelines(project);
-  t.deepEqual([made.length, made[1]?.before_sha, made[1]?.sha], [2, sha, await tree.head()]);
+  t.deepEqual([made.length, made[2]?.before_sha, made[2]?.sha], [3, sha, await tree.head()]);
   const event = (await events(project)).at(-1);
   t.deepEqual([event?.action, event?.data.total_commits_count], ['pushed to', 1]);
-  await tree.git('push', '--quiet', url, `+${sha}:master`);
-  t.is((await pipelines(project)).length, 3, 'back to where it was, again a push');
+  await tree.git('push', '--quiet', url, `+${sha}:topic`);
+  t.is((await pipelines(project)).length, 4, 'back to where it was, again a push');
 });
 
 test('of many refs at once the first twenty get a pipeline, and all an event', async (t) => {
@@ -241,7 +242,7 @@ test('tags alone make no default branch, and later branches change none', async 
 
 test('odd names of refs are taken, and unusable ones refused', async (t) => {
   const { project, tree, url } = await filled();
-  const odd = ['füße/✓', "it's", 'a"b', '$(x)', '`x`', '%2e', 'a;b&c|d', 'refs/heads/master', '@', '日本語'];
+  const odd = ['füße/✓', "it's", 'a"b', '$(x)', '`x`', '%2e', 'a;b&c|d', 'a/refs/b', '@', '日本語'];
   await tree.git('push', '--quiet', url, ...odd.map((name) => `HEAD:refs/heads/${name}`));
   t.deepEqual(
     (await pipelines(project))
@@ -250,7 +251,7 @@ test('odd names of refs are taken, and unusable ones refused', async (t) => {
       .sort(),
     [...odd].sort(),
   );
-  for (const name of ['-x', 'HEAD', 'x'.repeat(250), `${'y/'.repeat(130)}y`]) {
+  for (const name of ['-x', 'HEAD', 'refs/heads/master', 'x'.repeat(250), `${'y/'.repeat(130)}y`]) {
     const ran = await tree.try('push', url, `HEAD:refs/heads/${name}`);
     t.regex(ran.stderr, /\[remote rejected\].*cannot start with a dash/s, name.slice(0, 10));
   }

@@ -18,7 +18,7 @@ export interface Scene {
 }
 
 const makers: Record<string, Maker> = {
-  'projects/:id': (scene) => (scene.name === 'DELETE /projects/:id' ? copyOf(scene) : scene.project.id),
+  'projects/:id': (scene) => (isSpoilt(scene) ? copyOf(scene) : scene.project.id),
   'groups/:id': groupOf,
   'projects/:project_id': async ({ app }) => (await app.make.project()).id,
   'members/:user_id': memberOf,
@@ -131,6 +131,11 @@ async function memberOf({ app, project }: Scene): Promise<number> {
   const member = await app.make.user();
   await app.make.groupMember(project.groupId, member, 'guest');
   return member.id;
+}
+
+/** Whether the call would leave a project that is no longer what the scene is about. */
+function isSpoilt({ name }: Scene): boolean {
+  return name === 'DELETE /projects/:id' || /^POST \/projects\/:id\/(?:un)?archive$/.test(name);
 }
 
 /** A project like that of the scene, with the same people in it. */
