@@ -1,6 +1,9 @@
 import test from 'ava';
+import { repositoryDir } from '../../server/git/repository-path.ts';
+import { git } from '../git/real-git.ts';
 import { withApp } from '../support/app.ts';
 import { countStatements } from '../support/count-statements.ts';
+import { looseCommit } from '../support/loose-commit.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 
@@ -35,6 +38,8 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/members': ({ project }) => holder.app.make.member(project, 'guest'),
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
+  'GET /projects/:id/repository/branches': ({ project }) => addRef(project, 'heads'),
+  'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
   async 'GET /groups/:id/members'({ groupId }) {
     await holder.app.make.groupMember(groupId, await holder.app.make.user(), 'guest');
   },
@@ -49,6 +54,12 @@ async function addProject({ groupId }: World): Promise<number> {
     [groupId],
   );
   return row?.id ?? 0;
+}
+
+async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {
+  const dir = repositoryDir(holder.app.services.repositoriesDir, project.id);
+  const sha = await looseCommit(holder.app, project);
+  await git(dir, 'update-ref', `refs/${folder}/of-${sha}`, sha);
 }
 
 async function makeWorld(): Promise<World> {
