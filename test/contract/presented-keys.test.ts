@@ -146,6 +146,29 @@ const samples: Record<string, () => Promise<unknown[]>> = {
   ],
   'GET /projects/:id/repository/compare': async () => [await inLargeCommit('compare?from=first&to=master')],
   'GET /projects/:id/repository/contributors': async () => [await inLargeCommit('contributors')],
+  async 'GET /projects/:id/repository/branches'() {
+    const path = await makeBranch();
+    return [await body('GET', `${path}/branches/master`, { as: rootToken })];
+  },
+  async 'DELETE /projects/:id/repository/branches/*branch'() {
+    const path = await makeBranch();
+    return [await body('DELETE', `${path}/branches/master`, { as: rootToken })];
+  },
+  async 'GET /projects/:id/repository/tags'() {
+    const form = { tag_name: 'v1', ref: 'master', message: 'One', release_description: 'One' };
+    return [await body('POST', `${await makeBranch()}/tags`, { as: rootToken, form })];
+  },
+  async 'DELETE /projects/:id/repository/tags/*tag_name'() {
+    const path = await makeBranch();
+    await body('POST', `${path}/tags`, { as: rootToken, form: { tag_name: 'v1', ref: 'master' } });
+    return [await body('DELETE', `${path}/tags/v1`, { as: rootToken })];
+  },
+  async 'POST /projects/:id/repository/tags/*tag_name/release'() {
+    const path = await makeBranch();
+    await body('POST', `${path}/tags`, { as: rootToken, form: { tag_name: 'v1', ref: 'master' } });
+    const form = { description: 'One' };
+    return [await body('POST', `${path}/tags/v1/release`, { as: rootToken, form })];
+  },
   async 'GET /projects/:id/variables/:key'() {
     const { id } = await holder.app.make.project();
     const form = { key: 'A', value: 'x' };
@@ -264,6 +287,15 @@ test('each shape with keys has a sample above', (t) => {
     [],
   );
 });
+
+/** @returns the path of the repository of a project with a branch `master`, which is not the default one. */
+async function makeBranch(): Promise<string> {
+  const project = await holder.app.make.project({ columns: { default_branch: 'trunk' } });
+  const path = `/api/v3/projects/${project.id}/repository`;
+  const form = { branch_name: 'master', ref: await looseCommit(holder.app, project) };
+  await body('POST', `${path}/branches`, { as: rootToken, form });
+  return path;
+}
 
 /** Of a user, unlike those of the whole instance. */
 function makeProgram(): Promise<unknown> {
