@@ -1,4 +1,4 @@
-import { sshUrl } from '../present/project.ts';
+import { sshUrl } from '../../shared/ssh-url.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 
