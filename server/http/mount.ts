@@ -8,8 +8,9 @@ import { Answer, PageAnswer } from './answers.ts';
 import { readBody } from './body.ts';
 import { clientGone } from './client-gone.ts';
 import type { Call, Endpoint } from './endpoint.ts';
-import { type Params, readPage, readParams } from './params.ts';
-import { parseQueryString } from './query-string.ts';
+import { loadScope } from './load-scope.ts';
+import { listNames, type Params, readPage, readParams } from './params.ts';
+import { type ListNames, parseQueryString } from './query-string.ts';
 import { respond } from './respond.ts';
 
 export interface MountOptions {
@@ -25,23 +26,30 @@ export function mount(
   const router = new Router({ prefix });
   const reader = services.orm.em.fork();
   for (const declared of endpoints) {
+    const lists = listNames(declared.params);
     router.register(declared.path, [declared.method], async (ctx: Context) => {
       ctx.state.endpoint = declared;
-      await serve(ctx, declared, { ...services, em: reader, origin: originOf(ctx, services) }, options);
+      const work = { ...services, em: reader, origin: originOf(ctx, services) };
+      await serve(ctx, declared, work, { ...options, lists });
     });
   }
   return router;
 }
 
 /** The order of checks, for every endpoint: who, may he see it, may he do it, parameters, action. */
-async function serve(ctx: Context, declared: Endpoint, work: Work, options: MountOptions): Promise<void> {
-  const query = parseQueryString(ctx.querystring);
+async function serve(
+  ctx: Context,
+  declared: Endpoint,
+  work: Work,
+  { checkAnswers, lists }: MountOptions & { lists: ListNames },
+): Promise<void> {
+  const query = parseQueryString(ctx.querystring, lists);
   const isStream = declared.body === 'stream';
-  const body = isStream ? {} : await readBody(ctx, declared.body === 'trace' ? 'trace' : 'usual');
+  const body = isStream ? {} : await readBody(ctx, declared.body === 'trace' ? 'trace' : 'usual', lists);
   const raw: Record<string, unknown> = { ...query, ...body, ...ctx.params };
   const header = (name: string) => ctx.get(name);
   const { access } = declared;
-  const scope = await access.load({ work, raw, header });
+  const scope = await loadScope(ctx, declared, { work, raw, header });
   ctx.state.viewer = (scope as { viewer?: { id: number } | null }).viewer?.id;
   if (!declared.paramsFirst) access.check(scope);
   const params = readParams(declared.params ?? {}, raw);
@@ -51,7 +59,7 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
   const result = await runIn(work, declared, (inner) =>
     declared.run(Object.assign(call, { work: inner }) as unknown as Call<unknown, Params>),
   );
-  if (options.checkAnswers) checkAnswer(declared, result);
+  if (checkAnswers) checkAnswer(declared, result);
   respond(ctx, {
     endpoint: declared,
     result,
@@ -78,6 +86,10 @@ class Rest {
 
   get address(): string {
     return this.#ctx.ip;
+  }
+
+  get suffix(): string {
+    return this.#ctx.state.suffix ?? '';
   }
 
   get signal(): AbortSignal {

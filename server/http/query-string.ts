@@ -1,31 +1,45 @@
 import { isUtf8 } from 'node:buffer';
 import { notText } from '../errors.ts';
 
+/** Names of the parameters that can have several values. */
+export type ListNames = ReadonlySet<string>;
+
+const none: ListNames = new Set();
+
 /**
  * Parameters of a query string or an urlencoded body: `a=1&b[]=2&b[]=3&c[key]=4` →
  * `{a: '1', b: ['2', '3'], c: {key: '4'}}`. Empty pairs and broken escapes do no harm.
  *
+ * @param lists `b=2&b=3` is a list for these; of all others the last value counts.
  * @throws AppError 400 when what is escaped is no UTF-8: it would be changed without a word.
  */
-export function parseQueryString(query: string): Record<string, unknown> {
+export function parseQueryString(query: string, lists: ListNames = none): Record<string, unknown> {
   if (!isText(query)) throw notText();
-  return parseLooseQueryString(query);
+  return parseLooseQueryString(query, lists);
 }
 
 /** As `parseQueryString`, with U+FFFD in place of what is no UTF-8. */
-export function parseLooseQueryString(query: string): Record<string, unknown> {
-  return parametersOf(new URLSearchParams(query));
+export function parseLooseQueryString(query: string, lists: ListNames = none): Record<string, unknown> {
+  return parametersOf(new URLSearchParams(query), lists);
 }
 
-/** Parameters from pairs of name and value. One level of brackets; the last of two plain values wins. */
-export function parametersOf(pairs: Iterable<[string, string]>): Record<string, unknown> {
+/** As `parseQueryString`, from pairs of name and value. One level of brackets. */
+export function parametersOf(pairs: Iterable<[string, string]>, lists: ListNames): Record<string, unknown> {
   const result: Record<string, unknown> = Object.create(null);
   for (const [key, value] of pairs) {
     const match = /^([^[\]]+)\[([^[\]]*)\]$/.exec(key);
     if (match?.[1]) addNested(result, match[1], { index: match[2] ?? '', value });
+    else if (lists.has(key) && result[key] !== undefined) addRepeated(result, key, value);
     else if (key !== '') result[key] = value;
   }
   return result;
+}
+
+/** A value that comes alone stays a text: it may hold several with commas between them. */
+function addRepeated(result: Record<string, unknown>, name: string, value: string): void {
+  const present = result[name];
+  if (Array.isArray(present)) present.push(value);
+  else result[name] = [present, value];
 }
 
 function addNested(
