@@ -9,6 +9,7 @@ import { openApiRouter } from './http/openapi.ts';
 import { requestLog } from './http/request-log.ts';
 import { runnerEndpoints } from './runner-api/index.ts';
 import type { Services } from './services.ts';
+import { accountRouter } from './web/account.ts';
 import { gitRouter } from './web/git.ts';
 import { healthRouter } from './web/health.ts';
 import { homeRouter } from './web/home.ts';
@@ -38,6 +39,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     consentRouter(services),
     signInRouter(services),
     signUpRouter(services),
+    accountRouter(services),
     gitRouter(services),
   ];
   app.on('error', (error: NodeJS.ErrnoException) => {

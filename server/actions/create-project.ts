@@ -6,7 +6,7 @@ import { User } from '../entities/user.ts';
 import { AppError, invalid } from '../errors.ts';
 import { createRepository } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
-import { announceProjects } from '../hooks/announce.ts';
+import { announceProjects, announceTeam } from '../hooks/announce.ts';
 import { type ImportSource, readImportUrl } from '../policy/import-url.ts';
 import { pathFromName, projectNameFaults, projectPathFaults } from '../policy/names.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -70,7 +70,7 @@ export async function createProject(work: Work, viewer: Viewer, request: NewProj
   // An import has an event of its own, once its end is known.
   if (source) await startImport(work, { projectId: project.id, userId: creatorId, source });
   else await recordEvent(work, { projectId: project.id, authorId: creatorId, action: 'created' });
-  await announceProjects(work, 'project_create', [project.id]);
+  await announceNewProject(work, project.id, namespace);
   // A repository without a project, should the commit fail, is in nobody's way: ids are never used again.
   await createRepository(repositoryDir(work.repositoriesDir, project.id));
   return project.id;
@@ -124,11 +124,19 @@ function nameFaults(name: string, path: string): Record<string, string[]> {
 }
 
 /** The owner of a personal project is a member of it too. */
-export async function addOwner({ em }: Work, projectId: number, namespace: Namespace): Promise<void> {
-  if (!namespace.owner) return;
+export async function addOwner({ em }: Work, projectId: number, { owner }: Namespace): Promise<void> {
+  if (!owner) return;
   await sql(em, 'insert into project_members (project_id, user_id, access_level) values ($1, $2, $3)', [
     projectId,
-    namespace.owner.id,
+    owner.id,
     accessLevels.master,
   ]);
+}
+
+/** Tells the system's hooks of a project, and of the member that `addOwner` gave it. */
+export async function announceNewProject(work: Work, projectId: number, { owner }: Namespace): Promise<void> {
+  await announceProjects(work, 'project_create', [projectId]);
+  if (!owner) return;
+  const member = { projectId, userId: owner.id, accessLevel: accessLevels.master };
+  await announceTeam(work, 'user_add_to_team', member);
 }

@@ -6,7 +6,6 @@ import { forkRepository } from '../git/fork.ts';
 import { removeRepository } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaging, stagingDir } from '../git/staging.ts';
-import { announceProjects } from '../hooks/announce.ts';
 import { forkVisibility } from '../policy/fork-visibility.ts';
 import { restrictedFor } from '../policy/visibility.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
@@ -15,7 +14,7 @@ import { newToken } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
-import { addOwner } from './create-project.ts';
+import { addOwner, announceNewProject } from './create-project.ts';
 import { type PlaceName, requireRoom, takenFaults, takePlace } from './project-place.ts';
 import { recordEvent } from './record-event.ts';
 
@@ -128,7 +127,7 @@ async function addFork(work: Work, wish: ForkWish, { id, branch }: NewFork): Pro
   if (branch !== null) await protectDefaultBranch(work, id, branch);
   await addOwner(work, id, place);
   await recordEvent(work, { projectId: id, authorId: viewer.id, action: 'created' });
-  await announceProjects(work, 'project_create', [id]);
+  await announceNewProject(work, id, place);
 }
 
 /** What describes a project and how it is built; not who may do what with it, its variables, triggers and runners. */

@@ -13,14 +13,22 @@ export interface NewKey {
   key: string;
 }
 
+export interface KeyRequest {
+  userId: number;
+  /** What could be read of it. */
+  key: Partial<NewKey>;
+  /** Found by whoever read the request; without any, `key` is whole. */
+  faults: Record<string, string[]>;
+}
+
 /**
  * Gives a user a key, and tells him so by mail.
  *
- * @throws AppError 400 for what is no key, a weak one, or one that somebody has already.
+ * @throws AppError 400 with all faults: for what is no key, a weak one, or one that somebody has already.
  */
-export async function addUserKey(work: Work, userId: number, request: NewKey): Promise<KeyRow> {
-  const key = requireSshKey(request.key);
-  const row = await insertKey(work, { userId, title: request.title.trim(), key });
+export async function addUserKey(work: Work, { userId, key: given, faults }: KeyRequest): Promise<KeyRow> {
+  const key = requireSshKey(given.key, faults);
+  const row = await insertKey(work, { userId, title: given.title?.trim() ?? '', key });
   await announceKeys(work, 'key_create', [row.id]);
   await mailNewKey(work, userId, { title: row.title });
   return row;
@@ -35,10 +43,11 @@ export async function removeUserKey(work: Work, userId: number, keyId: number): 
   return row;
 }
 
-/** @throws AppError 400 naming what is wrong with it. */
-export function requireSshKey(text: string): SshKey {
-  const read = readSshKey(text);
-  if ('faults' in read) throw invalid({ ...read.faults });
+/** @throws AppError 400 naming what is wrong with it beside the other faults, or those. */
+function requireSshKey(text: string | undefined, faults: Record<string, string[]>): SshKey {
+  const read = text === undefined ? { faults: {} } : readSshKey(text);
+  if ('faults' in read) throw invalid({ ...faults, ...read.faults });
+  if (Object.keys(faults).length > 0) throw invalid(faults);
   return read.key;
 }
 

@@ -1,4 +1,5 @@
 import { readRefName } from '../../shared/ref-kind.ts';
+import { sshUrl } from '../../shared/ssh-url.ts';
 import { storable } from '../../shared/storable-text.ts';
 import type { RefChange } from '../entities/push.ts';
 import type { Commit } from '../git/commit.ts';
@@ -55,13 +56,14 @@ async function pushData(work: Work, moved: MovedRef): Promise<Record<string, unk
   const { push, change } = moved;
   const url = `${work.origin}/${push.full_path}`;
   const { total, commits } = await broughtCommits(work, moved);
+  const repositoryUrl = sshUrl(push.full_path, { origin: work.origin, ssh: work.sshAddress });
   return {
     before: change.oldSha,
     after: change.newSha,
     ref: change.ref,
     user_id: push.user_id,
     user_name: push.user_name,
-    repository: { name: push.name, url: `${url}.git`, description: push.description, homepage: url },
+    repository: { name: push.name, url: repositoryUrl, description: push.description, homepage: url },
     commits: commits.reverse().map((commit) => ({
       id: commit.sha,
       message: storable(commit.message),
@@ -79,20 +81,30 @@ interface Brought {
   commits: Commit[];
 }
 
-/** What a push added to a branch; tags add nothing. */
+/** What a push added to a branch, or the commit that a tag stands for, if it stands for one. */
 async function broughtCommits(work: Work, moved: MovedRef): Promise<Brought> {
-  const { push, dir, change } = moved;
-  const isBranch = readRefName(change.ref)?.isTag === false;
-  if (!isBranch || change.newSha === zeroSha) return { total: 0, commits: [] };
+  const { push, change } = moved;
+  const nothing = { total: 0, commits: [] };
+  const ref = readRefName(change.ref);
+  if (!ref || change.newSha === zeroSha) return nothing;
   try {
-    const oldSha = startOf(moved);
-    return await commitsBetween(work.objects, { dir, oldSha, newSha: change.newSha, limit: shownCommits });
+    return await (ref.isTag ? taggedCommit(work, moved) : branchCommits(work, moved));
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     // A history that cannot be walked in time must not keep the push from its pipeline.
     work.log.warn({ err: error, project: push.project_id, push: push.id }, 'commits of a push not listed');
-    return { total: 0, commits: [] };
+    return nothing;
   }
+}
+
+async function taggedCommit({ objects }: Work, { dir, change }: MovedRef): Promise<Brought> {
+  const commit = await objects.readCommit(dir, change.newSha);
+  return commit ? { total: 1, commits: [commit] } : { total: 0, commits: [] };
+}
+
+function branchCommits({ objects }: Work, moved: MovedRef): Promise<Brought> {
+  const { dir, change } = moved;
+  return commitsBetween(objects, { dir, oldSha: startOf(moved), newSha: change.newSha, limit: shownCommits });
 }
 
 /** A new branch starts where it left the default one, which shows the commits before that already. */

@@ -12,7 +12,7 @@ import type { Work } from '../services.ts';
 const attributes = {
   name: text({ max: 255 }),
   /** One per line, or a list. */
-  redirect_uri: anything(),
+  redirect_uri: { ...anything(), list: true },
   scopes: optional(text({ max: 255 })),
   confidential: optional(flag()),
 };

@@ -12,7 +12,7 @@ import { GroupDetailJson, GroupJson, presentGroup } from '../present/group.ts';
 import { ProjectJson, presentProject } from '../present/project.ts';
 import { findGroup, type GroupRow, type GroupScope } from '../queries/group-row.ts';
 import { listGroups } from '../queries/groups.ts';
-import type { ProjectRow } from '../queries/project-row.ts';
+import { findProject, type ProjectRow } from '../queries/project-row.ts';
 import { listGroupProjects } from '../queries/projects.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
@@ -119,9 +119,11 @@ const transfer = endpoint({
   access: admin(),
   params: { id: pathText(), project_id: pathText() },
   returns: GroupJson,
-  async run({ viewer, params, work }) {
+  async run({ viewer, params, suffix, work }) {
     const group = await requireGroup(work, params.id);
-    await transferProject(work, { viewer, group, project: params.project_id });
+    const whole = suffix === '' ? null : await findProject(work.em, params.project_id + suffix, viewer);
+    const project = whole ? String(whole.id) : params.project_id;
+    await transferProject(work, { viewer, group, project });
     return presentGroup(group, work.origin);
   },
 });

@@ -1,5 +1,5 @@
 import { addUserKey, removeUserKey } from '../actions/ssh-keys.ts';
-import { invalid, notFound } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { admin, signedIn } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { type Late, late, settle } from '../http/late-params.ts';
@@ -110,8 +110,7 @@ interface KeyParams {
 
 async function add(work: Work, userId: number, { title, key }: KeyParams): Promise<KeyRow> {
   const { values, faults } = settle({ title, key });
-  if (values.title === undefined || values.key === undefined) throw invalid(faults);
-  return addUserKey(work, userId, { title: values.title, key: values.key });
+  return addUserKey(work, { userId, key: values, faults });
 }
 
 export const endpoints: Endpoint[] = [listOwn, getOwn, addOwn, removeOwn, listOther, addOther, removeOther];

@@ -1,4 +1,4 @@
-import { sshUrl } from '../present/project.ts';
+import { sshUrl } from '../../shared/ssh-url.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 
@@ -20,7 +20,7 @@ export function findHookProject(work: Work, projectId: number): Promise<HookProj
   return sqlOne<HookProject>(
     work.em,
     `select p.id, p.name, coalesce(o.name, n.name) || ' / ' || p.name as name_with_namespace,
-       coalesce(o.name, n.name) as namespace, n.path || '/' || p.path as full_path, p.description, p.avatar,
+       n.name as namespace, n.path || '/' || p.path as full_path, p.description, p.avatar,
        p.visibility_level, p.default_branch
      from projects p join namespaces n on n.id = p.namespace_id left join users o on o.id = n.owner_id
      where p.id = $1 and not p.pending_delete`,

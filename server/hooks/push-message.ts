@@ -58,7 +58,7 @@ async function pushBody(work: Work, pushed: Pushed): Promise<Record<string, unkn
   const { before, after, ref } = row.data;
   const { author } = row;
   const kind = isTag ? 'tag_push' : 'push';
-  const shown = isTag ? await tagParts(work, pushed) : await branchParts(work, pushed);
+  const shown = isTag ? await tagParts(work, pushed) : branchParts(row);
   return {
     object_kind: kind,
     event_name: kind,
@@ -73,8 +73,8 @@ async function pushBody(work: Work, pushed: Pushed): Promise<Record<string, unkn
     user_avatar: author && presentUserSummary(author, work.origin).avatar_url,
     project_id: project.id,
     project: projectBlock(work, project),
-    commits: shown.commits,
-    total_commits_count: shown.total,
+    commits: await presentCommits(work, project, row.data.commits),
+    total_commits_count: row.data.total_commits_count,
     repository: repositoryBlock(work, project),
   };
 }
@@ -83,31 +83,17 @@ interface PushParts {
   checkoutSha: string | null;
   /** Of an annotated tag. */
   message: string | null;
-  commits: unknown[];
-  total: number;
 }
 
-async function branchParts(work: Work, { row, project }: Pushed): Promise<PushParts> {
-  const { after, commits, total_commits_count } = row.data;
-  return {
-    checkoutSha: after === zeroSha ? null : after,
-    message: null,
-    commits: await presentCommits(work, project, commits),
-    total: total_commits_count,
-  };
+function branchParts({ data: { after } }: PushedRow): PushParts {
+  return { checkoutSha: after === zeroSha ? null : after, message: null };
 }
 
 async function tagParts(work: Work, { row, project }: Pushed): Promise<PushParts> {
-  const { after } = row.data;
-  const dir = repositoryOf(work, project);
-  const gone = { checkoutSha: null, message: null, commits: [], total: 0 };
-  if (after === zeroSha) return gone;
-  const message = await tagMessage(work, dir, after);
-  const commit = await work.objects.readCommit(dir, after).catch(tooLargeIsNothing);
-  if (!commit) return { ...gone, message };
-  const { sha, committedDate: timestamp, authorName: name, authorEmail: email } = commit;
-  const shown = { id: sha, message: commit.message, timestamp, author: { name, email } };
-  return { checkoutSha: sha, message, commits: await presentCommits(work, project, [shown]), total: 1 };
+  const { after, commits } = row.data;
+  if (after === zeroSha) return { checkoutSha: null, message: null };
+  const message = await tagMessage(work, repositoryOf(work, project), after);
+  return { checkoutSha: commits[0]?.id ?? null, message };
 }
 
 /** What an annotated tag says, without its signature; null for a tag that is none. */

@@ -4,7 +4,7 @@ import type { Context, Next } from 'koa';
 import koaBody from 'koa-body';
 import { badRequest, notText, tooLarge } from '../errors.ts';
 import { readFormFields } from './form-fields.ts';
-import { parametersOf, parseLooseQueryString, parseQueryString } from './query-string.ts';
+import { type ListNames, parametersOf, parseLooseQueryString, parseQueryString } from './query-string.ts';
 import { readReport } from './report-body.ts';
 
 /**
@@ -28,14 +28,21 @@ const parsers = {
  * Reads a JSON, urlencoded or multipart body on any method, whatever the `Accept` header says. The two kinds of
  * form are read like a query string. Files in a form are passed over.
  *
+ * @param lists names of the parameters that can have several values.
  * @returns the parameters in it; an empty map for an empty or `null` body, or one of an unknown type.
  * @throws AppError 400 when it cannot be parsed, 413 when it is too large.
  */
-export async function readBody(ctx: Context, size: BodySize): Promise<Record<string, unknown>> {
+export async function readBody(
+  ctx: Context,
+  size: BodySize,
+  lists: ListNames,
+): Promise<Record<string, unknown>> {
   if (!hasBody(ctx.req)) return {};
-  if (ctx.is('multipart/form-data')) return parametersOf(await readFormFields(ctx.req, limits[size]));
+  if (ctx.is('multipart/form-data')) {
+    return parametersOf(await readFormFields(ctx.req, limits[size]), lists);
+  }
   const text = isReport(ctx, size) ? await readReport(ctx.req, limits[size]) : await readText(ctx, size);
-  if (ctx.is('urlencoded')) return size === 'trace' ? parseLooseQueryString(text) : parseQueryString(text);
+  if (ctx.is('urlencoded')) return (size === 'trace' ? parseLooseQueryString : parseQueryString)(text, lists);
   const body = parseJson(text);
   if (body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body))

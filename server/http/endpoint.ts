@@ -18,6 +18,8 @@ export type Call<S, P extends Params> = S & {
   header(name: string): string;
   /** IP address of whoever is at the other end of the connection. */
   address: string;
+  /** What was taken off the end of the path, though it may belong to a name; mostly empty. */
+  suffix: string;
   /** The unread body, on endpoints with `body: 'stream'`. */
   stream: Readable;
   /** Fires when the client goes away. */

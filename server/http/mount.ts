@@ -8,8 +8,9 @@ import { Answer, PageAnswer } from './answers.ts';
 import { type BodySize, hasLargeBody, readBody } from './body.ts';
 import { clientGone } from './client-gone.ts';
 import type { Call, Endpoint } from './endpoint.ts';
-import { type Params, readPage, readParams } from './params.ts';
-import { parseQueryString } from './query-string.ts';
+import { loadScope } from './load-scope.ts';
+import { listNames, type Params, readPage, readParams } from './params.ts';
+import { type ListNames, parseQueryString } from './query-string.ts';
 import { respond } from './respond.ts';
 
 export interface MountOptions {
@@ -25,26 +26,33 @@ export function mount(
   const router = new Router({ prefix });
   const reader = services.orm.em.fork();
   for (const declared of endpoints) {
+    const lists = listNames(declared.params);
     router.register(declared.path, [declared.method], async (ctx: Context) => {
       ctx.state.endpoint = declared;
-      await serve(ctx, declared, { ...services, em: reader, origin: originOf(ctx, services) }, options);
+      const work = { ...services, em: reader, origin: originOf(ctx, services) };
+      await serve(ctx, declared, work, { ...options, lists });
     });
   }
   return router;
 }
 
 /** The order of checks, for every endpoint: who, may he see it, may he do it, parameters, action. */
-async function serve(ctx: Context, declared: Endpoint, work: Work, options: MountOptions): Promise<void> {
-  const query = parseQueryString(ctx.querystring);
+async function serve(
+  ctx: Context,
+  declared: Endpoint,
+  work: Work,
+  { checkAnswers, lists }: MountOptions & { lists: ListNames },
+): Promise<void> {
+  const query = parseQueryString(ctx.querystring, lists);
   const isStream = declared.body === 'stream';
   const header = (name: string) => ctx.get(name);
   const { access } = declared;
   if (declared.body === 'files' && hasLargeBody(ctx.req)) {
     access.check(await access.load({ work, raw: { ...query, ...ctx.params }, header }));
   }
-  const body = isStream ? {} : await readBody(ctx, sizeOf(declared));
+  const body = isStream ? {} : await readBody(ctx, sizeOf(declared), lists);
   const raw: Record<string, unknown> = { ...query, ...body, ...ctx.params };
-  const scope = await access.load({ work, raw, header });
+  const scope = await loadScope(ctx, declared, { work, raw, header });
   ctx.state.viewer = (scope as { viewer?: { id: number } | null }).viewer?.id;
   if (!declared.paramsFirst) access.check(scope);
   const params = readParams(declared.params ?? {}, raw);
@@ -54,7 +62,7 @@ async function serve(ctx: Context, declared: Endpoint, work: Work, options: Moun
   const result = await runIn(work, declared, (inner) =>
     declared.run(Object.assign(call, { work: inner }) as unknown as Call<unknown, Params>),
   );
-  if (options.checkAnswers) checkAnswer(declared, result);
+  if (checkAnswers) checkAnswer(declared, result);
   respond(ctx, {
     endpoint: declared,
     result,
@@ -85,6 +93,10 @@ class Rest {
 
   get address(): string {
     return this.#ctx.ip;
+  }
+
+  get suffix(): string {
+    return this.#ctx.state.suffix ?? '';
   }
 
   get signal(): AbortSignal {

@@ -1,8 +1,14 @@
 import type { Context, Next } from 'koa';
 
-/** `/api/v3//projects/1/.json` → `/api/v3/projects/1`: doubled and trailing slashes and `.json` mean nothing. */
+/**
+ * `/api/v3//projects/1/.json` → `/api/v3/projects/1`: doubled and trailing slashes and `.json` mean nothing. What was
+ * taken off a name is kept in `ctx.state.suffix`: it may be a part of that name.
+ */
 export async function normalizePath(ctx: Context, next: Next): Promise<void> {
-  if (/^\/+(?:api|ci)\//.test(ctx.path)) ctx.path = normalized(ctx.path, ctx.method);
+  if (/^\/+(?:api|ci)\//.test(ctx.path)) {
+    if (/[^/]\.json\/*$/.test(ctx.path)) ctx.state.suffix = '.json';
+    ctx.path = normalized(ctx.path, ctx.method);
+  }
   await next();
 }
 

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { badRequest, invalid, missing, notFound } from '../errors.ts';
+import type { ListNames } from './query-string.ts';
 
 /** How one parameter is read. `read` gets the raw value (never absent or blank unless `keepBlank`). */
 export interface Param<T> {
   required: boolean;
   /** True where an empty text means something, such as clearing all labels. */
   keepBlank: boolean;
+  /** Whether the same name may come several times in a query or form, each with a value. */
+  list: boolean;
   place: 'path' | 'any';
   /** For the OpenAPI document. */
   schema: z.ZodType;
@@ -20,7 +23,7 @@ export type Values<P extends Params> = { [K in keyof P]: P[K] extends Param<infe
 export const maxId = 2_147_483_647;
 
 function param<T>(schema: z.ZodType, read: Param<T>['read']): Param<T> {
-  return { required: true, keepBlank: false, place: 'any', schema, read };
+  return { required: true, keepBlank: false, list: false, place: 'any', schema, read };
 }
 
 /** The same parameter, but it may be left out. */
@@ -83,16 +86,17 @@ export function looseChoice<const W extends string>(words: readonly W[]): Param<
   );
 }
 
-/** One text, several (`name[]=a`, a JSON list), or texts separated by commas. Blanks around them go. */
+/** One text, several (`name[]=a`, `name=a&name=b`, a JSON list), or texts with commas between them. Blanks around go. */
 export function words(): Param<string[]> {
-  return param(z.union([z.string(), z.array(z.string())]), (raw, name) => {
+  const read: Param<string[]>['read'] = (raw, name) => {
     const list = Array.isArray(raw)
       ? raw
       : isIndexed(raw)
         ? Object.values(raw)
         : scalar(raw, name).split(',');
     return list.map((item) => scalar(item, name).trim()).filter((item) => item !== '');
-  });
+  };
+  return { ...param(z.union([z.string(), z.array(z.string())]), read), list: true };
 }
 
 /** ISO 8601 moment. */
@@ -126,6 +130,7 @@ export function pathId(): Param<number> {
   return {
     required: true,
     keepBlank: false,
+    list: false,
     place: 'path',
     schema: z.number().int(),
     read(raw) {
@@ -134,6 +139,11 @@ export function pathId(): Param<number> {
       return id;
     },
   };
+}
+
+/** Names of the parameters among these that can have several values. */
+export function listNames(params: Params = {}): ListNames {
+  return new Set(Object.keys(params).filter((name) => params[name]?.list));
 }
 
 /** A text in the path, such as a sha. */

@@ -13,12 +13,9 @@ function setFor(place: 'project' | 'group', id: string): string {
   return `nullif((select s.level from notification_settings s where s.user_id = u.id and s.${place}_id = ${id}), 3)`;
 }
 
-/** What he wants, from the tables `u`, `p` and `pm` of a project, and `gm` of a group; 3 leaves it to the next. */
-const levelIn = {
-  project: `coalesce(nullif(pm.notification_level, 3), ${setFor('project', 'p.id')},
-    nullif(gm.notification_level, 3), ${setFor('group', 'p.namespace_id')}, u.notification_level)`,
-  group: `coalesce(nullif(gm.notification_level, 3), ${setFor('group', '$2')}, u.notification_level)`,
-};
+/** What he wants of `p`, from the tables `u`, `pm` and, of its group, `gm`; 3 leaves it to the next. */
+const level = `coalesce(nullif(pm.notification_level, 3), ${setFor('project', 'p.id')},
+    nullif(gm.notification_level, 3), ${setFor('group', 'p.namespace_id')}, u.notification_level)`;
 
 const columns = `u.id, u.name, case when lower(u.notification_email) <> lower(u.email) and exists (
     select from emails e where e.user_id = u.id and lower(e.email) = lower(u.notification_email))
@@ -30,24 +27,20 @@ const inProject = `select ${columns} from users u
   join projects p on p.id = $2 and not p.pending_delete
   left join project_members pm on pm.project_id = p.id and pm.user_id = u.id
   left join group_members gm on gm.group_id = p.namespace_id and gm.user_id = u.id
-  where u.id = $1 and u.state = 'active' and ${levelIn.project} <> 0`;
+  where u.id = $1 and u.state = 'active' and ${level} <> 0`;
 
-const inGroup = `select ${columns} from users u
-  left join group_members gm on gm.group_id = $2 and gm.user_id = u.id
-  where u.id = $1 and u.state = 'active' and ${levelIn.group} <> 0`;
-
-/** For what concerns the safety of an account: whatever level he has. Null for users who are blocked or gone. */
+/** For what concerns a user himself: whatever level he has. Null for users who are blocked or gone. */
 export async function accountHolder(em: EntityManager, userId: number): Promise<Recipient | null> {
   return sqlOne<Recipient>(em, always, [userId]);
 }
 
-/** Null for users who are blocked, gone, or want no mail of that project or group. */
+/** Null for users who are blocked, gone, or want no mail of that project. */
 export async function recipientIn(
   em: EntityManager,
-  place: { in: 'project' | 'group'; id: number },
+  projectId: number,
   userId: number,
 ): Promise<Recipient | null> {
-  return sqlOne<Recipient>(em, place.in === 'project' ? inProject : inGroup, [userId, place.id]);
+  return sqlOne<Recipient>(em, inProject, [userId, projectId]);
 }
 
 const members = `select p.id as "projectId", u.id as "userId"
@@ -58,7 +51,7 @@ const members = `select p.id as "projectId", u.id as "userId"
   join users u on u.id = m.user_id
   left join project_members pm on pm.project_id = p.id and pm.user_id = u.id
   left join group_members gm on gm.group_id = p.namespace_id and gm.user_id = u.id
-  where p.id = any($1) and u.state = 'active' and ${levelIn.project} <> 0
+  where p.id = any($1) and u.state = 'active' and ${level} <> 0
   order by p.id, u.id`;
 
 /** Members of projects, of their groups, and their owners, but those who want no mail of the project. */

@@ -45,11 +45,10 @@ export async function sendMail(work: Work, task: MailTask): Promise<void> {
   );
 }
 
+/** What he may do and what he signs in with a user is told even where he wants no mail. */
 async function recipientOf({ em }: Work, { news, userId }: MailTask): Promise<Recipient | null> {
-  if (news.kind === 'new_key' || news.kind === 'new_email') return accountHolder(em, userId);
-  const place =
-    news.kind === 'member' ? { in: news.in, id: news.id } : ({ in: 'project', id: news.projectId } as const);
-  return recipientIn(em, place, userId);
+  if (news.kind === 'project_moved') return recipientIn(em, news.projectId, userId);
+  return accountHolder(em, userId);
 }
 
 async function letterOf(work: Work, { domain }: Mailer, news: News): Promise<Letter | null> {

@@ -16,7 +16,7 @@ const options = {
   authorizationCodeLifetime: codeLifetime,
   alwaysIssueNewRefreshToken: true,
   // Programs without a secret: whether one has to show it is looked at where it is found.
-  requireClientAuthentication: { password: false, refresh_token: false },
+  requireClientAuthentication: { authorization_code: false, password: false, refresh_token: false },
   allowEmptyState: true,
 };
 
@@ -42,8 +42,12 @@ export interface TokenAnswer {
  */
 export async function issueTokens(work: Work, request: TokenRequest): Promise<TokenAnswer | OauthRefusal> {
   const { authorization } = request;
+  const grant = request.params.grant_type;
+  // Before the program is looked for: the library would tell first that there is none.
+  if (grant === undefined) return withoutGrant;
+  if (!grantTypes.includes(grant)) return unknownGrant;
   const isWithoutClient =
-    /^(?:password|refresh_token)$/.test(request.params.grant_type ?? '') &&
+    /^(?:password|refresh_token)$/.test(grant) &&
     request.params.client_id === undefined &&
     authorization === '';
   const params = { ...request.params, ...(isWithoutClient ? { client_id: nobodysClient } : {}) };
@@ -123,6 +127,18 @@ const longestState = 4096;
 const withoutMeasure = {
   error: 'invalid_request',
   error_description: 'Invalid parameter: state is too long',
+};
+
+const grantTypes = ['authorization_code', 'client_credentials', 'password', 'refresh_token'];
+
+const withoutGrant = {
+  error: 'invalid_request',
+  error_description: 'Missing parameter: grant_type',
+};
+
+const unknownGrant = {
+  error: 'unsupported_grant_type',
+  error_description: 'Unsupported grant type: grant_type is invalid',
 };
 
 const withoutAddress = {

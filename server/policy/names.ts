@@ -1,5 +1,9 @@
+import transliterate from '@sindresorhus/transliterate';
+
 /** First parts of paths below a project's own that the server answers itself. */
 const reservedProjectPaths = new Set(['api', 'ci', 'groups', 'healthz', 'metrics', 'oauth', 'readyz', 'u']);
+
+const longestPath = 255;
 
 const nameForm = /^[\p{L}\p{N}_][\p{L}\p{N}\p{Pd}_. ]*$/u;
 const pathForm = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
@@ -17,7 +21,7 @@ export function projectNameFaults(name: string): string[] {
 /** What is wrong with the path of a project; empty when nothing is. */
 export function projectPathFaults(path: string): string[] {
   if (path === '') return ["can't be blank"];
-  if (path.length > 255) return ['is too long (maximum is 255 characters)'];
+  if (path.length > longestPath) return [`is too long (maximum is ${longestPath} characters)`];
   if (!pathForm.test(path) || /\.(?:git|atom)$/.test(path) || /^\.{1,2}$/.test(path)) {
     return [
       "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'",
@@ -26,12 +30,17 @@ export function projectPathFaults(path: string): string[] {
   return reservedProjectPaths.has(path.toLowerCase()) ? [`${path} is a reserved name`] : [];
 }
 
-/** The path that a project gets from its name when none is given. */
+/**
+ * The path that a project gets from its name when none is given: in Latin letters, as far as the name has sounds that
+ * these write. Empty when nothing is left of it.
+ */
 export function pathFromName(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+  // Latin letters lose their marks, whatever a language makes of them; those of other scripts make other letters.
+  const unmarked = name.normalize('NFKD').replace(/(\p{Script=Latin})\p{M}+/gu, '$1');
+  return transliterate(unmarked.normalize('NFC'))
     .toLowerCase()
     .replace(/[^a-z0-9_.]+/g, '-')
-    .replace(/^[-.]+|[-.]+$/g, '');
+    .replace(/^[-.]+/, '')
+    .slice(0, longestPath)
+    .replace(/[-.]+$/, '');
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { visibilityLevels } from '../../shared/access-level.ts';
+import { type CloneAddresses, sshUrl } from '../../shared/ssh-url.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import { presentTime, Timestamp } from './timestamp.ts';
 import { presentUserSummary, UserSummaryJson } from './user.ts';
@@ -71,12 +72,6 @@ export const ProjectJson = z.strictObject({
     .optional(),
 });
 type ProjectJson = z.infer<typeof ProjectJson>;
-
-/** Where clones come from. */
-export interface CloneAddresses {
-  origin: string;
-  ssh: { host: string; port: number } | null;
-}
 
 /** A project as lists of other people's things show it. */
 export function presentProject(row: ProjectRow, addresses: CloneAddresses): ProjectJson {
@@ -159,11 +154,4 @@ function presentNamespace(row: ProjectRow): ProjectJson['namespace'] {
     share_with_group_lock: row.namespace_share_lock,
     visibility_level: row.namespace_visibility,
   };
-}
-
-/** `git@host:path.git`, or the longer form where SSH is not on its own port. */
-export function sshUrl(fullPath: string, { origin, ssh }: CloneAddresses): string {
-  const host = ssh?.host ?? new URL(origin).hostname;
-  if (!ssh || ssh.port === 22) return `git@${host}:${fullPath}.git`;
-  return `ssh://git@${host}:${ssh.port}/${fullPath}.git`;
 }

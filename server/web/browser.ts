@@ -14,7 +14,7 @@ const formCookie = 'hearth_form';
 
 /** The parameters of query and body that are single texts or numbers and not blank, without NUL. */
 export async function readTexts(ctx: Context): Promise<OauthParams> {
-  const given = { ...parseQueryString(ctx.querystring), ...(await readBody(ctx, 'usual')) };
+  const given = { ...parseQueryString(ctx.querystring), ...(await readBody(ctx, 'usual', new Set())) };
   const texts: OauthParams = {};
   for (const [name, value] of Object.entries(given)) {
     if (typeof value !== 'string' && typeof value !== 'number') continue;

@@ -30,6 +30,7 @@ async function show(work: Work, ctx: Context): Promise<void> {
   const user = await sessionOf(work, ctx);
   if (!user) return askToSignIn(work, ctx, { params: {} });
   const body = html`<p>You are ${user.name} (${user.username}).</p>
+<p><a href="/profile/account">Your account</a></p>
 <form method="post" action="/users/sign_out">${hiddenFields({}, user.formToken)}<button>Sign out</button></form>`;
   showPage(ctx, { title: 'Signed in', body });
 }

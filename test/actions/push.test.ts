@@ -33,7 +33,12 @@ test('a push of a new branch makes a pipeline, its first builds, and an event', 
     ref: 'refs/heads/master',
     user_id: project.owner.id,
     user_name: `Name of ${project.owner.username}`,
-    repository: { name: project.path, url: `${url}.git`, description: null, homepage: url },
+    repository: {
+      name: project.path,
+      url: `git@127.0.0.1:${project.fullPath}.git`,
+      description: null,
+      homepage: url,
+    },
     commits: [
       {
         id: sha,
@@ -104,7 +109,26 @@ test('a tag makes a pipeline at its commit, an annotated one too', async (t) => 
   const event = (await events(project)).find(({ ref }) => ref === 'refs/tags/heavy');
   t.is(event?.action, 'pushed new');
   t.is(event?.data.after, object);
-  t.is(event?.data.total_commits_count, 0);
+  t.is(event?.data.total_commits_count, 1);
+  t.deepEqual(
+    event?.data.commits.map(({ id, message }) => [id, message]),
+    [[sha, 'Change\n']],
+    'the commit that it stands for',
+  );
+});
+
+test('a tag of something else than a commit, and one that goes, bring none', async (t) => {
+  const { project, tree, url } = await filled();
+  await tree.git('tag', 'files', 'HEAD^{tree}');
+  await tree.git('tag', 'gone');
+  await tree.git('push', '--quiet', url, '--tags');
+  await tree.git('push', '--quiet', url, ':refs/tags/gone');
+  const tags = (await events(project)).filter(({ ref }) => ref !== 'refs/heads/master');
+  t.deepEqual(tags.map(({ ref, action, data }) => [ref, action, data.total_commits_count]).sort(), [
+    ['refs/tags/files', 'pushed new', 0],
+    ['refs/tags/gone', 'deleted', 0],
+    ['refs/tags/gone', 'pushed new', 1],
+  ]);
 });
 
 test('a branch and a tag of one name each get a pipeline', async (t) => {

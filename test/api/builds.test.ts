@@ -53,6 +53,7 @@ test('scope: one word or several, in every form; blank is none', async (t) => {
     'scope[]=pending&scope[]=running',
     'scope%5B%5D=running&scope%5B%5D=pending',
     'scope[0]=pending&scope[1]=running',
+    'scope=pending&scope=running',
     'scope=pending,running',
     'scope[]=pending&scope[]=running&scope[]=skipped',
   ]) {

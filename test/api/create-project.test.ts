@@ -127,9 +127,15 @@ test('names and paths that are none', async (t) => {
 });
 
 test('paths made from names', async (t) => {
-  const user = await holder.app.make.user();
+  const user = await holder.app.make.user({ projectsLimit: 100 });
   const paths = {
-    'Über Größe': 'uber-gro-e',
+    'Über Größe': 'uber-grosse',
+    Straße: 'strasse',
+    Łódź: 'lodz',
+    Проект: 'proekt',
+    'Майский йод': 'mayskiy-yod',
+    Ελληνικά: 'ellinika',
+    [`a${'щ'.repeat(100)}`]: `a${'sch'.repeat(84)}sc`,
     _x: '_x',
     'a.b - c': 'a.b-c',
     'Two  Blanks ': 'two-blanks',
@@ -140,6 +146,9 @@ test('paths made from names', async (t) => {
     t.is(answer.status, 201, name);
     t.is(answer.body.path, path);
   }
+  const nothing = await create(user, { name: '日本語' });
+  t.is(nothing.status, 400);
+  t.deepEqual(nothing.body, { message: { path: ["can't be blank"] } } as never);
 });
 
 test('the same name or path twice in a namespace', async (t) => {

@@ -94,6 +94,29 @@ test.serial('hooks are told of the members of a project, and of its move', async
   });
 });
 
+test.serial('the owner of a personal project is told of as its member, however it was made', async (t) => {
+  const { make } = holder.app;
+  const owner = await make.user();
+  const source = await make.project({ visibility: 'public' });
+  const imported = { name: 'from elsewhere', import_url: 'https://git.example.com/x.git' };
+  const bodies = await told(async () => {
+    await call('POST', '/projects', { name: 'mine' }, owner.token);
+    await call('POST', '/projects', imported, owner.token);
+    await call('POST', `/projects/fork/${source.id}`, {}, owner.token);
+    await call('POST', `/projects/user/${owner.id}`, { name: 'from root' });
+  });
+  t.deepEqual(
+    names(bodies),
+    [1, 2, 3, 4].flatMap(() => ['project_create', 'user_add_to_team']),
+  );
+  const member = { user_id: owner.id, access_level: 'Master' };
+  const paths = ['mine', 'from-elsewhere', source.path, 'from-root'];
+  for (const [index, path] of paths.entries()) {
+    const project_path_with_namespace = `${owner.username}/${path}`;
+    t.like(bodies[2 * index + 1], { ...member, project_path_with_namespace });
+  }
+});
+
 test.serial('what is refused is told to nobody', async (t) => {
   const { make } = holder.app;
   const owner = await make.user();

@@ -64,6 +64,16 @@ test('what is missing is told before what is wrong, the title first', async (t) 
     [{}, missing('title')],
     [{ title: 'x'.repeat(256), key }, { message: { title: ['is too long (maximum is 255 characters)'] } }],
     [{ title: 't', key: 'fake' }, { message: { key: ['is invalid'], fingerprint: ['cannot be generated'] } }],
+    [
+      { title: 'x'.repeat(256), key: 'fake' },
+      {
+        message: {
+          title: ['is too long (maximum is 255 characters)'],
+          key: ['is invalid'],
+          fingerprint: ['cannot be generated'],
+        },
+      },
+    ],
     [{ title: 't', key: 'ssh-rsa fake' }, { message: { fingerprint: ['cannot be generated'] } }],
   ] as [Record<string, string>, object][]) {
     const answer = await call('POST', '/user/keys', { as: token, form });

@@ -60,7 +60,7 @@ test.serial('a push tells of its commits, oldest first, with the paths they chan
       avatar_url: null,
       git_ssh_url: ssh,
       git_http_url: `${web}.git`,
-      namespace: `Name of ${project.owner.username}`,
+      namespace: project.owner.username,
       visibility_level: 0,
       path_with_namespace: project.fullPath,
       default_branch: 'master',

@@ -23,6 +23,9 @@ const json = { 'Content-Type': 'application/json' };
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const wanted = { name: 'a b', number: 40, yes: true, labels: ['x', 'y'] };
 
+/** Of what is no list, the last counts. */
+const twice = 'labels=x&name=c&name=a%20b&number=4&number=40&yes=0&yes=1&labels=y';
+
 /** The same parameters in every form that a client sends. */
 const forms: Record<string, Omit<RawRequest, 'method'>> = {
   query: { path: '/t/echo/1?name=a+b&number=40&&yes=true&labels=x,%20y' },
@@ -37,6 +40,16 @@ const forms: Record<string, Omit<RawRequest, 'method'>> = {
     ...(() => {
       const fields = { name: 'a b', number: '40', yes: 'TRUE', labels: 'x, y' };
       const { body, type } = multipart(Object.entries(fields).map(([name, value]) => ({ name, value })));
+      return { body, headers: { 'Content-Type': type } };
+    })(),
+  },
+  'query with names that come twice': { path: `/t/echo/1?${twice}` },
+  'urlencoded with names that come twice': { path: '/t/echo/1', headers: form, body: twice },
+  'multipart with names that come twice': {
+    path: '/t/echo/1',
+    ...(() => {
+      const pairs = [...new URLSearchParams(twice)].map(([name, value]) => ({ name, value }));
+      const { body, type } = multipart(pairs);
       return { body, headers: { 'Content-Type': type } };
     })(),
   },

@@ -180,6 +180,14 @@ test('query strings: lists of maps, where a key that comes again or another numb
   t.deepEqual(read('a[][]=1&a[x][y]=2'), { 'a[][]': '1', 'a[x][y]': '2' });
 });
 
+test('query strings: names of lists that come several times', (t) => {
+  const lists = new Set(['a']);
+  const plain = (query: string) => ({ ...parseQueryString(query, lists) });
+  t.deepEqual(plain('a=1&b=1&a=2&b=2&a=3'), { a: ['1', '2', '3'], b: '2' });
+  t.deepEqual(plain('a=1,2'), { a: '1,2' });
+  t.deepEqual(plain('a[]=1&a=2'), { a: ['1', '2'] });
+});
+
 test('property: what URLSearchParams writes is read back', (t) => {
   const name = fc.string({ minLength: 1 }).filter((text) => !/[[\]]/.test(text));
   fc.assert(

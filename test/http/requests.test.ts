@@ -41,6 +41,55 @@ test('a path may end in .json, a slash or both, and have doubled slashes', async
   for (const path of nested) t.deepEqual((await raw(`/api/v3/projects/${path}`)).body, [], path);
 });
 
+test('a path that ends in .json is that of whatever is called so, before that of what is called without', async (t) => {
+  const { make } = holder.app;
+  const owner = await make.user();
+  const as = { 'PRIVATE-TOKEN': owner.token };
+  const member = await make.user();
+  const [plain, whole] = [
+    await make.project({ owner, visibility: 'internal', columns: { path: 'pk' } }),
+    await make.project({ owner, columns: { path: 'pk.json' } }),
+  ];
+  const place = `/api/v3/projects/${owner.username}%2F`;
+  for (const [path, id] of [
+    ['pk', plain.id],
+    ['pk.json', whole.id],
+    ['PK.json/', whole.id],
+    ['pk.json.json', whole.id],
+  ] as const) {
+    t.is((await raw(place + path, as)).body.id, id, path);
+  }
+  const hidden = await raw(`${place}pk.json`, { 'PRIVATE-TOKEN': member.token });
+  t.is(hidden.body.id, plain.id, 'nobody learns that there is another one');
+  t.is((await raw(`${place}pk.json`, {})).status, 401);
+  t.is((await raw(`${place}nothing.json`, as)).status, 404);
+  const fork = await raw(`/api/v3/projects/fork/${owner.username}%2Fpk.json`, token, 'POST');
+  t.is(fork.body.path, 'pk.json');
+});
+
+test('a group too, and a project that is moved into it', async (t) => {
+  const { make } = holder.app;
+  const [plain, whole] = [await make.group({ path: 'x' }), await make.group({ path: 'x.json' })];
+  t.is((await raw('/api/v3/groups/x')).body.id, plain);
+  t.is((await raw('/api/v3/groups/x.json')).body.id, whole);
+  t.is((await raw('/api/v3/groups/x.json.json')).body.id, whole);
+  t.is((await raw(`/api/v3/groups/${plain}.json`)).body.id, plain);
+  const owner = await make.user();
+  for (const path of ['moved', 'moved.json']) await make.project({ owner, columns: { path } });
+  const move = `/api/v3/groups/x.json/projects/${owner.username}%2Fmoved.json`;
+  for (const left of [['moved'], []]) {
+    t.is((await raw(move, token, 'POST')).status, 201);
+    const rows = await holder.app.rows<{ path: string }>(
+      'select path from projects where namespace_id = $1',
+      [owner.namespaceId],
+    );
+    t.deepEqual(
+      rows.map(({ path }) => path),
+      left,
+    );
+  }
+});
+
 test('whatever a client accepts, it gets JSON of exactly one type', async (t) => {
   for (const accept of [
     'text/plain',

@@ -152,7 +152,7 @@ test.serial('mail goes to the chosen address while it is the user’s own', asyn
   t.deepEqual(addresses, ['second@example.org', primary, primary, primary]);
 });
 
-test.serial('blocked users get none, and those who want none only what concerns their account', async (t) => {
+test.serial('blocked users get none, and those who want none only what concerns themselves', async (t) => {
   const { app } = holder;
   const project = await app.make.project();
   const blocked = await app.make.member(project, 'guest');
@@ -165,17 +165,26 @@ test.serial('blocked users get none, and those who want none only what concerns 
   await app.rows(setLevel, [quietHere.id, 0]);
   await app.rows(setLevel, [loudHere.id, 1]);
   const by = project.owner.id;
-  for (const user of [blocked, quiet, quietHere, loudHere]) {
-    await mailMember(app.work, { in: 'project', id: project.id, userId: user.id, accessLevel: 10, by });
-  }
+  const all = [blocked, quiet, quietHere, loudHere];
+  const counts = async () => {
+    await app.runTasks();
+    return all.map((user) => mailsOf(user).length);
+  };
   await mailProjectMoves(app.work, [{ projectId: project.id, oldPath: 'a/b' }], by);
-  await app.runTasks();
-  const counts = () => [blocked, quiet, quietHere, loudHere].map((user) => mailsOf(user).length);
-  t.deepEqual(counts(), [0, 0, 0, 2]);
-  for (const user of [blocked, quiet]) await mailNewKey(app.work, user.id, { title: 'x' });
-  await app.runTasks();
-  t.deepEqual(counts(), [0, 1, 0, 2]);
+  t.deepEqual(await counts(), [0, 0, 0, 1]);
+  for (const { id: userId } of all)
+    await mailMember(app.work, { ...guestIn('project', project.id), userId, by });
+  t.deepEqual(await counts(), [0, 1, 1, 2], 'that he is a member of a project, or at another level');
+  const groupId = await app.make.group();
+  for (const { id: userId } of all) await mailMember(app.work, { ...guestIn('group', groupId), userId, by });
+  t.deepEqual(await counts(), [0, 2, 2, 3], 'or of a group');
+  for (const user of all) await mailNewKey(app.work, user.id, { title: 'x' });
+  t.deepEqual(await counts(), [0, 3, 3, 4], 'or has a new key');
 });
+
+function guestIn<P extends 'project' | 'group'>(place: P, id: number) {
+  return { in: place, id, accessLevel: 10 };
+}
 
 test.serial('what is gone by the time of sending is not written about', async (t) => {
   const { app } = holder;

@@ -169,8 +169,9 @@ test('a program without a secret needs a challenge, and the right verifier', asy
     const other = await codeFor(app, application, { username, more });
     const refused = await exchange<Refusal>(app, application, other, parts as Record<string, string>);
     t.is(refused.status, 401);
+    t.regex(refused.body.error, /^invalid_(?:grant|request)$/);
     const right = await exchange<Refusal>(app, application, other, { code_verifier: verifier });
-    if ('code_verifier' in parts) t.is(right.status, 401, 'a failed try uses the code up');
+    t.is(right.status, 401, 'a failed try uses the code up');
   }
 });
 
@@ -266,6 +267,9 @@ test('what is wrong with a request for tokens is said in the words of OAuth', as
     t.deepEqual(Object.keys(answer.body), ['error', 'error_description']);
     t.is(answer.body.error, error, JSON.stringify(form));
     t.is(answer.headers.get('cache-control'), 'no-store');
+  }
+  for (const [error, form] of cases.slice(0, 3)) {
+    t.is((await requestTokens<Refusal>(app, null, form)).body.error, error, 'also where no program is named');
   }
   const headers = { 'Content-Type': 'application/json' };
   const broken = await app.call<Refusal>('POST', '/oauth/token', { headers, body: '{"a":' });
