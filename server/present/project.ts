@@ -75,7 +75,7 @@ type ProjectJson = z.infer<typeof ProjectJson>;
 /** Where clones come from. */
 export interface CloneAddresses {
   origin: string;
-  ssh: { host: string; port: number } | null;
+  sshPort: number | null;
 }
 
 /** A project as lists of other people's things show it. */
@@ -162,8 +162,8 @@ function presentNamespace(row: ProjectRow): ProjectJson['namespace'] {
 }
 
 /** `git@host:path.git`, or the longer form where SSH is not on its own port. */
-export function sshUrl(fullPath: string, { origin, ssh }: CloneAddresses): string {
-  const host = ssh?.host ?? new URL(origin).hostname;
-  if (!ssh || ssh.port === 22) return `git@${host}:${fullPath}.git`;
-  return `ssh://git@${host}:${ssh.port}/${fullPath}.git`;
+export function sshUrl(fullPath: string, { origin, sshPort }: CloneAddresses): string {
+  const host = new URL(origin).hostname;
+  if (sshPort === null || sshPort === 22) return `git@${host}:${fullPath}.git`;
+  return `ssh://git@${host}:${sshPort}/${fullPath}.git`;
 }

@@ -7,6 +7,7 @@ const [dataDir, databaseUrl = '', secretKey] = process.argv.slice(2);
 const read = readConfig({
   HEARTH_DATA_DIR: dataDir,
   HEARTH_LISTEN: '127.0.0.1:0',
+  HEARTH_SSH_LISTEN: '',
   HEARTH_SECRET_KEY: secretKey,
   HEARTH_ROOT_PASSWORD: 'root-password',
 });
