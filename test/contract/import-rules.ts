@@ -97,7 +97,15 @@ export const folderRules: Record<string, FolderRule> = {
   },
   'server/web': { may: [...endpoints, 'server/transport'], types: services },
   'server/ssh': {
-    may: [...ground, 'server/data-dir.ts', 'server/git', 'server/start-error.ts', 'server/transport'],
+    may: [
+      ...ground,
+      'server/actions',
+      'server/data-dir.ts',
+      'server/database-errors.ts',
+      'server/git',
+      'server/start-error.ts',
+      'server/transport',
+    ],
     types: services,
   },
   'server/launch': {

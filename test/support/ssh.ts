@@ -30,12 +30,12 @@ export interface SshPlace {
   keyOf(user: { id: number }, ...args: string[]): Promise<ClientKey>;
   /** Adds a key to a user, or with null as a deploy key, and gives back its id. */
   add(line: string, userId: number | null): Promise<number>;
-  /** Environment in which git connects with the key; more options are those of ssh. */
+  /** Environment in which git connects with the key; more options are those of ssh, and win. */
   env(key: { path: string } | null, ...options: string[]): Record<string, string>;
   url(fullPath: string): string;
   git(cwd: string, key: ClientKey, ...args: string[]): Promise<Ran>;
   /** Runs a command, or without one asks for a shell, over the real client. */
-  ssh(key: ClientKey | null, command: string[], options?: string[]): Promise<Ran>;
+  ssh(key: { path: string } | null, command: string[], options?: string[]): Promise<Ran>;
 }
 
 const quiet = [
@@ -97,7 +97,7 @@ function clientOf(app: TestApp, { server, port, folder }: Served): SshPlace {
   const identity = (key: { path: string } | null) =>
     key ? ['-i', key.path] : ['-o', 'PubkeyAuthentication=no'];
   const env = (key: { path: string } | null, ...options: string[]) => ({
-    GIT_SSH_COMMAND: ['ssh', ...quiet, ...identity(key), ...options].join(' '),
+    GIT_SSH_COMMAND: ['ssh', ...options, ...quiet, ...identity(key)].join(' '),
     GIT_SSH_VARIANT: 'ssh',
   });
   return {
@@ -114,7 +114,7 @@ function clientOf(app: TestApp, { server, port, folder }: Served): SshPlace {
     url: (fullPath) => `ssh://git@127.0.0.1:${port}/${fullPath}.git`,
     git: (cwd, key, ...args) => tryGit(cwd, args, env(key)),
     ssh(key, command, options = []) {
-      const args = [...quiet, ...identity(key), ...options, '-p', String(port), 'git@127.0.0.1', ...command];
+      const args = [...options, ...quiet, ...identity(key), '-p', String(port), 'git@127.0.0.1', ...command];
       return collect('ssh', args);
     },
   };
