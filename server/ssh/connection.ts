@@ -46,8 +46,10 @@ export class SshConnection {
     const { client, socket, limits } = parts;
     this.#parts = parts;
     this.#timer = setTimeout(() => socket.destroy(), limits.graceMs);
-    // Broken off, nonsense, a key exchange that comes to nothing: the library has closed the connection.
-    client.on('error', (error) => parts.work().log.debug({ err: error }, 'an SSH connection failed'));
+    client.on('error', (error) => {
+      parts.work().log.debug({ err: error }, 'an SSH connection failed');
+      this.#closeSoon();
+    });
     client.on('handshake', ({ serverHostKey }) => {
       // The library offers RSA with SHA-1 whenever it has an RSA key.
       if (serverHostKey === 'ssh-rsa') this.#leave();
@@ -68,9 +70,13 @@ export class SshConnection {
   }
 
   #leave(): void {
-    const { client, socket } = this.#parts;
-    client.end();
-    setTimeout(() => socket.destroy(), lingerMs).unref();
+    this.#parts.client.end();
+    this.#closeSoon();
+  }
+
+  /** The library closes its side alone, and a client that is not there any more never closes the other. */
+  #closeSoon(): void {
+    setTimeout(() => this.#parts.socket.destroy(), lingerMs).unref();
   }
 
   async #authenticate(context: AuthContext): Promise<void> {

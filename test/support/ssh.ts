@@ -115,12 +115,13 @@ function clientOf(app: TestApp, { server, port, folder }: Served): SshPlace {
     git: (cwd, key, ...args) => tryGit(cwd, args, env(key)),
     ssh(key, command, options = []) {
       const args = [...options, ...quiet, ...identity(key), '-p', String(port), 'git@127.0.0.1', ...command];
-      return collect('ssh', args);
+      return tryProgram('ssh', args);
     },
   };
 }
 
-function collect(program: string, args: string[]): Promise<Ran> {
+/** Runs a program in the environment of a client. */
+export function tryProgram(program: string, args: string[]): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
