@@ -15,10 +15,10 @@ ENV NODE_ENV=production
 
 FROM hearth AS server
 RUN mkdir /data && chown node:node /data
-ENV HEARTH_DATA_DIR=/data HEARTH_LISTEN=0.0.0.0:3000 HEARTH_BUNDLED_RUNNER=0
+ENV HEARTH_DATA_DIR=/data HEARTH_LISTEN=0.0.0.0:3000 HEARTH_SSH_LISTEN=0.0.0.0:2222 HEARTH_BUNDLED_RUNNER=0
 USER node
 VOLUME /data
-EXPOSE 3000
+EXPOSE 3000 2222
 # What `npm start` runs; npm itself would keep the signal of `docker stop` from it.
 CMD ["node", "server/start.js"]
 

@@ -46,7 +46,7 @@ const schema = z.object({
     .meta(
       notes({
         description:
-          'Address for git over SSH; empty: off. This version does not serve SSH: nothing listens there',
+          'Address for git over SSH; empty: off. Clone URLs have its port, and the host of the base URL',
         shownDefault: '`127.0.0.1:2222`',
       }),
     ),

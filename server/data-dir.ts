@@ -42,35 +42,54 @@ export async function openDataDir(path: string): Promise<DataDir> {
  * A random secret that is made once and kept in a file only this user can read.
  * @returns hexadecimal text of `bytes` random bytes, or what the file holds already
  */
-export async function readOrCreateSecret(secret: {
+export async function readOrCreateSecret({
+  dir,
+  name,
+  bytes,
+}: {
   dir: string;
   name: string;
   bytes: number;
 }): Promise<string> {
-  const path = join(secret.dir, secret.name);
+  const create = async () => `${randomBytes(bytes).toString('hex')}\n`;
+  return (await readOrCreateFile({ dir, name, create })).trim();
+}
+
+/**
+ * A text that is made once and kept in a file only this user can read. Of several processes that make it at once, all
+ * get the same.
+ * @throws StartError for a file with nothing in it
+ */
+export async function readOrCreateFile(file: {
+  dir: string;
+  name: string;
+  create: () => Promise<string>;
+}): Promise<string> {
+  const path = join(file.dir, file.name);
   const existing = await readSecret(path);
   if (existing !== null) return existing;
+  const text = await file.create();
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(aside, 'wx', 0o600);
+  const handle = await open(aside, 'wx', 0o600);
   try {
-    await file.writeFile(`${randomBytes(secret.bytes).toString('hex')}\n`);
-    await file.sync();
+    await handle.writeFile(text);
+    await handle.sync();
     // A link, not a rename: when two processes get here, both have to use the one that came first.
     await link(aside, path).catch((error) => {
       if (error.code !== 'EEXIST') throw error;
     });
   } finally {
-    await file.close();
+    await handle.close();
     await rm(aside, { force: true });
   }
-  await syncFolder(secret.dir);
+  await syncFolder(file.dir);
   return (await readSecret(path)) ?? '';
 }
 
 async function readSecret(path: string): Promise<string | null> {
   try {
-    const text = (await readFile(path, 'utf8')).trim();
-    if (text !== '') return text;
+    const text = await readFile(path, 'utf8');
+    if (text.trim() !== '') return text;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { resumePushes } from './actions/resume-pushes.ts';
@@ -8,6 +9,7 @@ import { TraceAppender } from './actions/trace-appender.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Config } from './config.ts';
+import type { ListenAddress } from './config-parsers.ts';
 import { readOrCreateSecret } from './data-dir.ts';
 import { CatFile } from './git/cat-file.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -18,6 +20,7 @@ import { openOrm } from './orm.ts';
 import { Queue } from './queue.ts';
 import { Secrets } from './secrets.ts';
 import type { Services, Work } from './services.ts';
+import type { SshServer } from './ssh/ssh-server.ts';
 import { StartError } from './start-error.ts';
 import { LocalStorage } from './storage/local.ts';
 import { BuildWakeups } from './wakeups.ts';
@@ -54,6 +57,7 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
   const wakeups = new BuildWakeups(databaseUrl, log);
   const objects = new CatFile();
   const server = createHttpServer();
+  let ssh: SshServer | null = null;
   try {
     await migrate(databaseUrl);
     const services = await makeServices({ config, orm, wakeups, objects, log, key });
@@ -63,22 +67,24 @@ export async function startServer(config: Config, databaseUrl: string, log: Logg
       rootToken: config.rootToken,
       registrationToken: config.runnersRegistrationToken,
     });
-    const address = await listen(server, config.listen);
+    const address = await listen(server, { ...config.listen, setting: 'HEARTH_LISTEN' });
     if (!services.baseUrlFixed) services.baseUrl = `http://${urlHost(address.host)}:${address.port}`;
+    ssh = await startSsh(services, config);
     server.on('request', createApp(services).callback());
     await wakeups.start();
     await resumePushes({ ...services, em: orm.em.fork() as Work['em'], origin: services.baseUrl });
     const worker = await startWorker(services, databaseUrl);
     const stop = async () => {
-      const drained = close(server);
+      const drained = [close(server), ssh?.close(drainMs)];
       await wakeups.stop();
-      await Promise.all([drained, worker.stop()]);
+      await Promise.all([...drained, worker.stop()]);
       objects.close();
       await orm.close();
     };
     return { services, address, isFirstStart, stop };
   } catch (error) {
     server.close();
+    await ssh?.close(0);
     objects.close();
     await wakeups.stop();
     await orm.close();
@@ -114,7 +120,7 @@ async function makeServices({ config, key, ...parts }: ServiceParts): Promise<Se
     writtenDirs,
     baseUrl: config.baseUrl ?? `http://${urlHost(config.listen.host)}:${config.listen.port}`,
     baseUrlFixed: config.baseUrl !== null,
-    sshAddress: null,
+    sshPort: null,
     createStatus: config.createStatus,
     signInsPerMinute: config.signInsPerMinute,
   };
@@ -134,32 +140,55 @@ function defaultSender(baseUrl: string | null): MailAddress {
   return { name: 'Hearth', address: `hearth@${domain}` };
 }
 
-async function listen(server: Server, { host, port }: { host: string; port: number }) {
+/** Not every instance serves SSH, and need then not read what does. */
+async function startSsh(services: Services, { sshListen, dataDir }: Config): Promise<SshServer | null> {
+  if (!sshListen) return null;
+  const [{ createSshServer }, { readHostKeys }] = await Promise.all([
+    import('./ssh/ssh-server.ts'),
+    import('./ssh/host-keys.ts'),
+  ]);
+  const ssh = createSshServer(services, { hostKeys: await readHostKeys(dataDir) });
+  const { port } = await listen(ssh.net, { ...sshListen, setting: 'HEARTH_SSH_LISTEN' });
+  services.sshPort = port;
+  return ssh;
+}
+
+interface Place extends ListenAddress {
+  /** The setting that says so. */
+  setting: string;
+}
+
+async function listen(server: Server, { host, port, setting }: Place): Promise<ListenAddress> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, `${host}:${port}`)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(listenError(error, { place: `${host}:${port}`, setting })),
+    );
     server.listen(port, host, resolve);
   });
   const address = server.address();
   return { host, port: typeof address === 'object' && address ? address.port : port };
 }
 
-function listenError(error: NodeJS.ErrnoException, place: string): StartError {
+function listenError(
+  error: NodeJS.ErrnoException,
+  { place, setting }: { place: string; setting: string },
+): StartError {
   if (error.code === 'EADDRINUSE') {
     return new StartError(
       `the address ${place} is in use`,
-      'stop the other program or set HEARTH_LISTEN',
+      `stop the other program or set ${setting}`,
       error,
     );
   }
   return new StartError(
     `cannot listen on ${place}: ${error.message}`,
-    'set HEARTH_LISTEN to an address of this machine',
+    `set ${setting} to an address of this machine`,
     error,
   );
 }
 
 /** Connections without a request are closed at once, busy ones after their answer. */
-async function close(server: Server): Promise<void> {
+async function close(server: HttpServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);

@@ -29,8 +29,8 @@ export interface Services {
   baseUrl: string;
   /** True when the base URL was set and must be used for every answer. */
   baseUrlFixed: boolean;
-  /** `host:port` of the SSH service in clone URLs, or null while it is off. */
-  sshAddress: { host: string; port: number } | null;
+  /** Where git is served over SSH, on the hosts that HTTP has too; null while it is off. */
+  sshPort: number | null;
   /** `201`: every create answers 201, which some clients insist on. */
   createStatus: 'documented' | '201';
   /** How often an address, and an account, may try to sign in with a password; 0: without limit. */

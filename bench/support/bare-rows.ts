@@ -37,7 +37,7 @@ const routes: Record<string, (response: ServerResponse) => Promise<unknown>> = {
   },
   async '/project'() {
     const found = await rows<ProjectRow>('project', project, [1, projectId]);
-    return found.map((row) => presentProjectWithPermissions(row, { origin, ssh: null }))[0];
+    return found.map((row) => presentProjectWithPermissions(row, { origin, sshPort: null }))[0];
   },
 };
 

@@ -56,7 +56,7 @@ async function pushData(work: Work, moved: MovedRef): Promise<Record<string, unk
   const { push, change } = moved;
   const url = `${work.origin}/${push.full_path}`;
   const { total, commits } = await broughtCommits(work, moved);
-  const repositoryUrl = sshUrl(push.full_path, { origin: work.origin, ssh: work.sshAddress });
+  const repositoryUrl = sshUrl(push.full_path, work);
   return {
     before: change.oldSha,
     after: change.newSha,

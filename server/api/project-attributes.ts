@@ -75,5 +75,5 @@ export function runnersToken(work: Work, viewer: Viewer, row: ProjectRow): { run
 
 /** Where clients reach its repository. */
 export function addresses(work: Work) {
-  return { origin: work.origin, ssh: work.sshAddress };
+  return { origin: work.origin, sshPort: work.sshPort };
 }

@@ -34,6 +34,8 @@ export interface AdvertiseRequest {
   protocol?: string | undefined;
   /** Aborts when the client goes away. */
   signal?: AbortSignal | undefined;
+  /** Over SSH the client has named the service itself, and is told of the refs alone. */
+  unannounced?: boolean;
 }
 
 /** The answer to `GET info/refs?service=…`. Throws a GitError when git cannot read the repository. */
@@ -50,8 +52,8 @@ export async function advertiseRefs(
   const chunks = outputOf(git, `list the refs of ${dir}`);
   const first = await chunks.next();
   // The second version has no announcement of the service; older clients insist on it.
-  const isSecond = protocol === 'version=2';
-  const announcement = isSecond ? [] : [pktLine(`# service=${service}\n`), flushPkt];
+  const isBare = protocol === 'version=2' || request.unannounced === true;
+  const announcement = isBare ? [] : [pktLine(`# service=${service}\n`), flushPkt];
   const start = first.done ? announcement : [...announcement, first.value];
   return {
     headers: smartHttpHeaders(service, 'advertisement'),
@@ -180,7 +182,7 @@ function pumpUnhurried(git: GitProcess, output: PassThrough): void {
 }
 
 /** Only the fetch protocol has a second version; a push that names it is answered in the first. */
-function protocolFor(service: GitService, asked: string | undefined): string | undefined {
+export function protocolFor(service: GitService, asked: string | undefined): string | undefined {
   return service === 'git-receive-pack' && asked === 'version=2' ? undefined : asked;
 }
 
@@ -191,7 +193,7 @@ function starve(git: GitProcess): void {
   void git.ended.then(() => clearTimeout(force));
 }
 
-function killOnAbort(git: GitProcess, signal: AbortSignal | undefined): void {
+export function killOnAbort(git: GitProcess, signal: AbortSignal | undefined): void {
   onAbort(git, signal, () => git.kill());
 }
 

@@ -29,9 +29,9 @@ export function findHookProject(work: Work, projectId: number): Promise<HookProj
 }
 
 /** Where the project is, for people and for git. */
-function places({ origin, sshAddress }: Work, project: HookProject) {
+function places({ origin, sshPort }: Work, project: HookProject) {
   const web = `${origin}/${project.full_path}`;
-  return { web, http: `${web}.git`, ssh: sshUrl(project.full_path, { origin, ssh: sshAddress }) };
+  return { web, http: `${web}.git`, ssh: sshUrl(project.full_path, { origin, sshPort }) };
 }
 
 /** With the keys of older receivers at the end. */

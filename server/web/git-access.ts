@@ -10,14 +10,7 @@ import { type Viewer, viewerByAccessToken, viewerByToken } from '../queries/view
 import { isAccessToken, tokenDigest } from '../secrets.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
-
-export type GitRight = 'read' | 'write';
-
-export interface GitAccess {
-  project: ProjectRow;
-  /** Null for builds and for nobody. */
-  viewer: Viewer | null;
-}
+import { type GitAccess, type GitRight, type GitWish, refused, userAccess } from '../transport/git-access.ts';
 
 const buildUser = 'gitlab-ci-token';
 /** Beside it, the password is an access token. */
@@ -40,7 +33,7 @@ export async function gitAccess(work: Work, ctx: Context, right: GitRight): Prom
     throw unauthorized(challenge);
   }
   await checkGitBan(work.em, ctx.ip);
-  const asking = given.user === buildUser ? buildAccess : userAccess;
+  const asking = given.user === buildUser ? buildAccess : accountAccess;
   try {
     return await asking(work, { path, right, ...given });
   } catch (error) {
@@ -49,28 +42,12 @@ export async function gitAccess(work: Work, ctx: Context, right: GitRight): Prom
   }
 }
 
-interface GitRequest extends BasicCredentials {
-  path: string;
-  right: GitRight;
-}
+interface GitRequest extends BasicCredentials, GitWish {}
 
-async function userAccess(work: Work, { path, right, ...given }: GitRequest): Promise<GitAccess> {
+async function accountAccess(work: Work, { path, right, ...given }: GitRequest): Promise<GitAccess> {
   const viewer = await userOf(work, given);
   if (isOauth(given) && right === 'write') throw refused('An access token cannot push.');
-  const project = await findProject(work.em, path, viewer);
-  if (!project || !can(viewer, project, 'read_project')) throw plainNotFound();
-  if (!can(viewer, project, right === 'read' ? 'read_code' : 'push_code')) {
-    throw refused(
-      right === 'read'
-        ? 'You are not allowed to read this project.'
-        : 'You are not allowed to push code to this project.',
-    );
-  }
-  // What it would push to is replaced when the import ends.
-  if (right === 'write' && project.import_status === 'started') {
-    throw refused('This project is being imported. Push to it when that has ended.');
-  }
-  return { project, viewer };
+  return userAccess(work, viewer, { path, right });
 }
 
 /** A build at work reads the project that it belongs to, and nothing else. */
@@ -105,12 +82,4 @@ async function userOf(work: Work, { user, password }: BasicCredentials): Promise
 
 function isOauth({ user, password }: BasicCredentials): boolean {
   return user === oauthUser && isAccessToken(password);
-}
-
-function plainNotFound(): AppError {
-  return new AppError({ status: 404, message: 'Not Found' });
-}
-
-function refused(text: string): AppError {
-  return new AppError({ status: 403, message: text });
 }

@@ -1,34 +1,16 @@
-import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import Router from '@koa/router';
 import type { Context } from 'koa';
-import { recordPush } from '../actions/record-push.ts';
-import { pipelinesPerPush, pushIdentity, settlePush } from '../actions/settle-push.ts';
-import { readPushOptions } from '../ci/push-options.ts';
 import { AppError, badRequest } from '../errors.ts';
 import { GitProtocolError } from '../git/errors.ts';
-import { guardMoves } from '../git/guarded-moves.ts';
-import { type PushCommand, type PushHead, readCommands } from '../git/push-commands.ts';
-import { withMessages } from '../git/push-messages.ts';
-import { refusePush } from '../git/refuse-push.ts';
 import { decodeBody } from '../git/request-body.ts';
-import type { GitEnd } from '../git/run-git.ts';
-import {
-  advertiseRefs,
-  begun,
-  type GitService,
-  receivePack,
-  smartHttpHeaders,
-  uploadPack,
-} from '../git/smart-http.ts';
+import { advertiseRefs, begun, type GitService, smartHttpHeaders, uploadPack } from '../git/smart-http.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { originOf } from '../http/mount.ts';
-import { pipelinesOfPush } from '../queries/push-pipelines.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Services, Work } from '../services.ts';
-import { type GitAccess, type GitRight, gitAccess } from './git-access.ts';
-import { linesForPusher, type PushOutcome } from './push-notices.ts';
-import { pushRulesFor } from './push-rules.ts';
+import type { GitAccess, GitRight } from '../transport/git-access.ts';
+import { takePush } from '../transport/take-push.ts';
+import { gitAccess } from './git-access.ts';
 
 /** Clone, fetch and push over HTTP: `/namespace/project.git/…`. */
 export function gitRouter(services: Services): Router {
@@ -95,15 +77,8 @@ async function push(work: Work, ctx: Context): Promise<void> {
   const signal = clientGone(ctx);
   const access = await accessOf(work, ctx, 'write');
   const body = decodeBody(ctx.req, { gzip: isGzipped(ctx) });
-  const { replay, ...head } = await readCommands(body);
-  const { refusal, guarded } = await pushRulesFor(work, access, head.commands);
-  if (refusal !== null) {
-    // The client reads no answer before it has sent everything.
-    await finished(replay.resume());
-    ctx.body = refusePush(head, () => refusal);
-  } else {
-    ctx.body = await receive(work, ctx, { access, head, guarded, replay, signal });
-  }
+  const { answer } = await takePush(work, { access, body, protocol: protocolOf(ctx), signal });
+  ctx.body = answer;
   setHeaders(ctx, 'git-receive-pack');
 }
 
@@ -111,67 +86,6 @@ async function accessOf(work: Work, ctx: Context, right: GitRight): Promise<GitA
   const access = await gitAccess(work, ctx, right);
   ctx.state.viewer = access.viewer?.id;
   return access;
-}
-
-interface PushParts {
-  access: GitAccess;
-  head: PushHead;
-  /** Those that must not be forced. */
-  guarded: PushCommand[];
-  replay: Readable;
-  signal: AbortSignal;
-}
-
-/**
- * Records the push, lets git do it, and ends the answer only when its consequences are written: a client that sees
- * the end sees the pipeline too.
- */
-async function receive(
-  work: Work,
-  ctx: Context,
-  { access, head, guarded, replay, signal }: PushParts,
-): Promise<Readable> {
-  const { skipCi, unknown } = readPushOptions(head.pushOptions);
-  const mark = skipCi ? { skipCi } : {};
-  const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha, ...mark }));
-  const userId = access.viewer?.id ?? null;
-  const isProbe = changes.length === 0;
-  const pushId = isProbe ? 0 : await recordPush(work, { projectId: access.project.id, userId, changes });
-  const { output, done } = receivePack({
-    dir: repositoryOf(work, access.project),
-    body: replay,
-    protocol: protocolOf(ctx),
-    identity: pushIdentity(pushId),
-    guard: await guardMoves(guarded),
-    signal,
-  });
-  const settled = done.then((end) => (isProbe ? noOutcome : settle(work, pushId, end)));
-  const { capabilities } = head;
-  const messages = async () => linesForPusher({ ...(await settled), unknownOptions: unknown });
-  const answer = Readable.from(withMessages(output, { capabilities, messages }), { objectMode: false });
-  // Also when nobody ever began to read it: git must not wait for somebody to take its report.
-  answer.once('close', () => output.destroy());
-  return answer;
-}
-
-const noOutcome: PushOutcome = { pipelines: [], leftOut: 0, pipelinesPerPush };
-
-/** A failure here is mended by the task that was queued with the push. */
-async function settle(work: Work, pushId: number, end: GitEnd): Promise<PushOutcome> {
-  // Ended by a signal, git leaves locks and packs behind: the push stays recorded until they are cleared away.
-  const isClean = end.signal === null;
-  const outcome = { ...noOutcome };
-  const onLeftOut = (refs: number) => {
-    outcome.leftOut = refs;
-  };
-  try {
-    await settlePush(work, pushId, { isOver: isClean, onLeftOut });
-    outcome.pipelines = await pipelinesOfPush(work.em, pushId);
-    return outcome;
-  } catch (error) {
-    work.log.error({ err: error, push: pushId }, 'a push could not be settled yet');
-    return noOutcome;
-  }
 }
 
 function protocolOf(ctx: Context): string | undefined {

@@ -91,7 +91,23 @@ export const folderRules: Record<string, FolderRule> = {
   },
   'server/api': { may: endpoints, types: services },
   'server/runner-api': { may: endpoints, types: services },
-  'server/web': { may: endpoints, types: services },
+  'server/transport': {
+    may: [...ground, 'server/actions', 'server/ci', 'server/git'],
+    types: services,
+  },
+  'server/web': { may: [...endpoints, 'server/transport'], types: services },
+  'server/ssh': {
+    may: [
+      ...ground,
+      'server/actions',
+      'server/data-dir.ts',
+      'server/database-errors.ts',
+      'server/git',
+      'server/start-error.ts',
+      'server/transport',
+    ],
+    types: services,
+  },
   'server/launch': {
     may: [...ground, 'server/actions', 'server/git', 'server/process-lock.ts', 'server/start-error.ts'],
     types: services,
@@ -128,6 +144,7 @@ export const packageRules: Record<string, string[]> = {
   'koa-body': ['server/http'],
   pg: ['server', 'server/jobs', 'server/postgres'],
   'graphile-worker': ['server/jobs', 'server/migrate.ts'],
+  ssh2: ['server/ssh'],
   yaml: ['server/ci'],
   re2js: ['server/ci'],
   nodemailer: ['server/mail'],

@@ -156,7 +156,7 @@ async function testServices(
     writtenDirs: [folder],
     baseUrl: 'http://127.0.0.1',
     baseUrlFixed: false,
-    sshAddress: null,
+    sshPort: null,
     createStatus,
     signInsPerMinute,
   };

@@ -13,6 +13,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A second server on database and files of the test application, that can be killed. */
 export interface ServerProcess {
   url: string;
+  /** Where it serves SSH, when it was asked to. */
+  sshPort: number;
   pid: number;
   /** Ends it as a crash does. */
   crash(): Promise<void>;
@@ -20,16 +22,30 @@ export interface ServerProcess {
   cutPower(): Promise<void>;
 }
 
-export async function startServerProcess(t: ExecutionContext, app: TestApp): Promise<ServerProcess> {
+export async function startServerProcess(
+  t: ExecutionContext,
+  app: TestApp,
+  { ssh = false } = {},
+): Promise<ServerProcess> {
   const dataDir = dirname(app.services.repositoriesDir);
-  const args = ['--import=tsx', program, dataDir, app.databaseUrl, '07'.repeat(32)];
+  const args = [
+    '--import=tsx',
+    program,
+    dataDir,
+    app.databaseUrl,
+    '07'.repeat(32),
+    ...(ssh ? ['127.0.0.1:0'] : []),
+  ];
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
-  const { value: url } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const { value: url } = await lines.next();
+  const { value: sshPort } = await lines.next();
   if (typeof url !== 'string') throw new Error('the server did not start');
   const pid = child.pid ?? 0;
   return {
     url,
+    sshPort: Number(sshPort),
     pid,
     crash: () => killHard(child),
     async cutPower() {

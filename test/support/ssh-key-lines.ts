@@ -7,7 +7,7 @@ export function sshKeyLine(word: string, comment = 'someone@example.com'): strin
   return `${type} ${Buffer.concat([wire(Buffer.from(type)), wire(point)]).toString('base64')} ${comment}`;
 }
 
-function wire(data: Buffer): Buffer {
+export function wire(data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
   return Buffer.concat([length, data]);

@@ -2,7 +2,7 @@ import test from 'ava';
 import { pktLine } from '../../server/git/pkt-line.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { readRef } from '../../server/git/refs.ts';
-import { linesForPusher } from '../../server/web/push-notices.ts';
+import { linesForPusher } from '../../server/transport/push-notices.ts';
 import { gitWithInput } from '../support/git.ts';
 import { ciFile, type Pushed, withPushes } from '../support/pushes.ts';
 

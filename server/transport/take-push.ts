@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { recordPush } from '../actions/record-push.ts';
+import { pipelinesPerPush, pushIdentity, settlePush } from '../actions/settle-push.ts';
+import { readPushOptions } from '../ci/push-options.ts';
+import { guardMoves } from '../git/guarded-moves.ts';
+import { type PushCommand, type PushHead, readCommands } from '../git/push-commands.ts';
+import { withMessages } from '../git/push-messages.ts';
+import { zeroSha } from '../git/ref-name.ts';
+import { refusePush } from '../git/refuse-push.ts';
+import type { GitEnd } from '../git/run-git.ts';
+import { receivePack } from '../git/smart-http.ts';
+import { pipelinesOfPush } from '../queries/push-pipelines.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
+import type { GitAccess } from './git-access.ts';
+import { linesForPusher, type PushOutcome } from './push-notices.ts';
+import { pushRulesFor } from './push-rules.ts';
+
+export interface IncomingPush {
+  access: GitAccess;
+  /** What the client sends: commands, then the pack. It need not end when there is no pack. */
+  body: Readable;
+  /** The version of git's protocol that the client asked for. */
+  protocol: string | undefined;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
+}
+
+export interface TakenPush {
+  /** The report for the client, which is made whether or not somebody reads it. */
+  answer: Readable;
+  /** How git ended; never rejects. A push that never reaches git ends well: its report says what is wrong. */
+  ended: Promise<GitEnd>;
+}
+
+/**
+ * Takes a push, however it comes in: reads what it wants, refuses it or records it, lets git do it, and ends the
+ * answer only when its consequences are written: a client that sees the end sees the pipeline too.
+ *
+ * @throws GitProtocolError for what is no push; AppError 401 for a user who was blocked meanwhile.
+ */
+export async function takePush(work: Work, push: IncomingPush): Promise<TakenPush> {
+  const { replay, ...head } = await readCommands(push.body);
+  const { refusal, guarded } = await pushRulesFor(work, push.access, head.commands);
+  if (refusal === null) return receive(work, { ...push, head, guarded, replay });
+  // The client reads no answer before it has sent everything.
+  if (head.commands.some(({ newSha }) => newSha !== zeroSha)) await finished(replay.resume());
+  const answer = Readable.from([refusePush(head, () => refusal)], { objectMode: false });
+  return { answer, ended: Promise.resolve({ code: 0, signal: null }) };
+}
+
+interface ReadPush extends IncomingPush {
+  head: PushHead;
+  /** Those that must not be forced. */
+  guarded: PushCommand[];
+  /** The whole body. */
+  replay: Readable;
+}
+
+async function receive(
+  work: Work,
+  { access, head, guarded, replay, protocol, signal }: ReadPush,
+): Promise<TakenPush> {
+  const { skipCi, unknown } = readPushOptions(head.pushOptions);
+  const mark = skipCi ? { skipCi } : {};
+  const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha, ...mark }));
+  const userId = access.viewer?.id ?? null;
+  const isProbe = changes.length === 0;
+  const pushId = isProbe ? 0 : await recordPush(work, { projectId: access.project.id, userId, changes });
+  const dir = repositoryOf(work, access.project);
+  const identity = pushIdentity(pushId);
+  const guard = await guardMoves(guarded);
+  const { output, done } = receivePack({ dir, body: replay, protocol, identity, guard, signal });
+  const settled = done.then((end) => (isProbe ? noOutcome : settle(work, pushId, end)));
+  const { capabilities } = head;
+  const messages = async () => linesForPusher({ ...(await settled), unknownOptions: unknown });
+  const answer = Readable.from(withMessages(output, { capabilities, messages }), { objectMode: false });
+  // Also when nobody ever began to read it: git must not wait for somebody to take its report.
+  answer.once('close', () => output.destroy());
+  return { answer, ended: done };
+}
+
+const noOutcome: PushOutcome = { pipelines: [], leftOut: 0, pipelinesPerPush };
+
+/** A failure here is mended by the task that was queued with the push. */
+async function settle(work: Work, pushId: number, end: GitEnd): Promise<PushOutcome> {
+  // Ended by a signal, git leaves locks and packs behind: the push stays recorded until they are cleared away.
+  const isClean = end.signal === null;
+  const outcome = { ...noOutcome };
+  const onLeftOut = (refs: number) => {
+    outcome.leftOut = refs;
+  };
+  try {
+    await settlePush(work, pushId, { isOver: isClean, onLeftOut });
+    outcome.pipelines = await pipelinesOfPush(work.em, pushId);
+    return outcome;
+  } catch (error) {
+    work.log.error({ err: error, push: pushId }, 'a push could not be settled yet');
+    return noOutcome;
+  }
+}
