@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { CatFileEnded, CatFileProcess } from './cat-file-process.ts';
 import { isUnanswerable, type ObjectInfo, type ObjectReply, type Question } from './cat-file-reply.ts';
 import { type Commit, parseCommit } from './commit.ts';
 import { GitError, ObjectTooLargeError } from './errors.ts';
-import { checkRefName } from './ref-name.ts';
+import { checkRefName, isSha } from './ref-name.ts';
+import { parseTree, type Tree } from './tree.ts';
 
 export interface CatFileOptions {
   /** Processes at once; further repositories wait for one to become idle. 32 unless told. */
@@ -13,6 +15,8 @@ export interface CatFileOptions {
   timeoutMs?: number;
   /** Bytes of the largest object that is held in memory. 32 MB unless told. */
   objectLimit?: number;
+  /** Bytes of memory for trees that were read. 64 MB unless told. */
+  treeMemory?: number;
 }
 
 export interface GitObject extends ObjectInfo {
@@ -23,6 +27,15 @@ interface Entry {
   process: CatFileProcess;
   idleTimer: NodeJS.Timeout | undefined;
 }
+
+const megabyte = 1024 * 1024;
+const standard = {
+  maxProcesses: 32,
+  idleMs: 30_000,
+  timeoutMs: 30_000,
+  objectLimit: 32 * megabyte,
+  treeMemory: 64 * megabyte,
+};
 
 /**
  * Reads objects through one long-lived `git cat-file` per repository in use. It sees objects and refs that
@@ -36,11 +49,14 @@ export class CatFile {
   /** The least recently used first. */
   private readonly entries = new Map<string, Entry>();
   private readonly waiting: (() => void)[] = [];
+  /** By their ids, which say what is in them: nothing in here can be out of date. */
+  private readonly trees: LRUCache<string, Tree>;
   private isClosed = false;
 
   constructor(options: CatFileOptions = {}) {
-    const standard = { maxProcesses: 32, idleMs: 30_000, timeoutMs: 30_000, objectLimit: 32 * 1024 * 1024 };
     this.options = { ...standard, ...options };
+    const sizeCalculation = ({ weight }: Tree) => weight;
+    this.trees = new LRUCache({ maxSize: this.options.treeMemory, sizeCalculation });
   }
 
   /** Id, type and size of an object, without its contents. */
@@ -71,6 +87,20 @@ export class CatFile {
   async readCommit(dir: string, revision: string): Promise<Commit | null> {
     const object = await this.readObject(dir, `${revision}^{commit}`);
     return object && parseCommit(object.sha, object.data);
+  }
+
+  /**
+   * A tree by its id, which must come from a commit or tree of this repository: one that was read from another
+   * repository is given back without looking whether this one has it too.
+   */
+  async readTree(dir: string, id: string): Promise<Tree | null> {
+    const known = this.trees.get(id);
+    if (known || !isSha(id)) return known ?? null;
+    const object = await this.readObject(dir, id);
+    if (object?.type !== 'tree') return null;
+    const tree = parseTree(object.data);
+    this.trees.set(id, tree);
+    return tree;
   }
 
   /** Closes the process of a repository that is about to be removed. */

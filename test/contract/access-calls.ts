@@ -44,7 +44,10 @@ const makers: Record<string, Maker> = {
     return (await app.call<{ id: number }>('POST', path, { as: world.user.token, form })).body.id;
   },
   'commits/:sha': ({ project }) => project.sha,
+  'commits/*sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
+  'blobs/*sha': ({ project }) => project.sha,
+  'raw_blobs/:sha': ({ project }) => project.sha,
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
   'runners/:runner_id': runnerOfTwo,
   'variables/:key': async ({ app, project }) => {
