@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { repositoryDir } from '../../server/git/repository-path.ts';
 import type { TestApp } from '../support/app.ts';
 import { registrationToken, rootToken } from '../support/app.ts';
+import { writeBlob } from '../support/trees.ts';
 import type { AccessProject, AccessWorld } from './access-world.ts';
 import type { ServedEndpoint } from './every-endpoint.ts';
 
@@ -47,7 +49,8 @@ const makers: Record<string, Maker> = {
   'commits/*sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
   'blobs/*sha': ({ project }) => project.sha,
-  'raw_blobs/:sha': ({ project }) => project.sha,
+  'raw_blobs/:sha': ({ app, project }) =>
+    writeBlob(repositoryDir(app.services.repositoriesDir, project.id), `A file of ${project.id}`),
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
   'runners/:runner_id': runnerOfTwo,
   'variables/:key': async ({ app, project }) => {
