@@ -1,5 +1,5 @@
-import { notFound, unavailable, unprocessable } from '../errors.ts';
-import { GitError } from '../git/errors.ts';
+import { type AppError, notFound, unavailable, unprocessable } from '../errors.ts';
+import { GitError, ObjectTooLargeError } from '../git/errors.ts';
 import { lastCommitOf, type PathInHistory } from '../git/last-commit.ts';
 import { findPath } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
@@ -36,16 +36,18 @@ const get = endpoint({
 export const endpoints: Endpoint[] = [get];
 
 async function readContent(work: Work, dir: string, id: string): Promise<Buffer> {
-  const blob = await work.objects.readInfo(dir, id);
-  if (blob && blob.size > largestFile) throw fileTooLarge(blob);
-  const object = blob && (await work.objects.readObject(dir, id));
-  if (!object) throw notFound('File');
-  return object.data;
+  try {
+    const object = await work.objects.readObject(dir, id, largestFile);
+    if (object) return object.data;
+  } catch (error) {
+    throw error instanceof ObjectTooLargeError ? fileTooLarge(id, error.size) : error;
+  }
+  throw notFound('File');
 }
 
-function fileTooLarge({ sha, size }: { sha: string; size: number }) {
+function fileTooLarge(id: string, size: number): AppError {
   return unprocessable(
-    `The file has ${size} bytes, and this answer takes ${largestFile}: get it from repository/raw_blobs/${sha}`,
+    `The file has ${size} bytes, and this answer takes ${largestFile}: get it from repository/raw_blobs/${id}`,
   );
 }
 

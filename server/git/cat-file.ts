@@ -28,6 +28,8 @@ interface Entry {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
+const remembered = 20_000;
+
 const megabyte = 1024 * 1024;
 const standard = {
   maxProcesses: 32,
@@ -51,6 +53,10 @@ export class CatFile {
   private readonly waiting: (() => void)[] = [];
   /** By their ids, which say what is in them: nothing in here can be out of date. */
   private readonly trees: LRUCache<string, Tree>;
+  /** Ids of the root trees of commits, likewise. */
+  private readonly roots = new LRUCache<string, string>({ max: remembered });
+  /** What is known of objects by their ids, likewise; whether a repository has one is asked each time. */
+  private readonly infos = new LRUCache<string, ObjectInfo>({ max: remembered });
   private isClosed = false;
 
   constructor(options: CatFileOptions = {}) {
@@ -62,12 +68,15 @@ export class CatFile {
   /** Id, type and size of an object, without its contents. */
   async readInfo(dir: string, spec: string): Promise<ObjectInfo | null> {
     const reply = await this.ask(dir, { command: 'info', spec });
-    return reply && { sha: reply.sha, type: reply.type, size: reply.size };
+    if (reply === null) return null;
+    const info = { sha: reply.sha, type: reply.type, size: reply.size };
+    this.infos.set(info.sha, info);
+    return info;
   }
 
   /** Throws an ObjectTooLargeError above `limit` bytes. */
   async readObject(dir: string, spec: string, limit?: number): Promise<GitObject | null> {
-    const info = await this.readInfo(dir, spec);
+    const info = this.infos.get(spec) ?? (await this.readInfo(dir, spec));
     if (info === null) return null;
     const allowed = limit ?? this.options.objectLimit;
     if (info.size > allowed) {
@@ -87,6 +96,15 @@ export class CatFile {
   async readCommit(dir: string, revision: string): Promise<Commit | null> {
     const object = await this.readObject(dir, `${revision}^{commit}`);
     return object && parseCommit(object.sha, object.data);
+  }
+
+  /** Id of the root tree of a commit of this repository, given its id in full; null when it is none. */
+  async readRoot(dir: string, commit: string): Promise<string | null> {
+    const known = this.roots.get(commit);
+    if (known !== undefined) return known;
+    const root = await this.readInfo(dir, `${commit}^{tree}`);
+    if (root !== null) this.roots.set(commit, root.sha);
+    return root?.sha ?? null;
   }
 
   /**

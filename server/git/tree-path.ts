@@ -10,12 +10,6 @@ export interface PathEntry {
   rawPath: string;
 }
 
-/** Id of the folder that a commit is a state of. */
-export async function rootTree(objects: CatFile, dir: string, commit: string): Promise<string | null> {
-  const root = await objects.readInfo(dir, `${commit}^{tree}`);
-  return root?.sha ?? null;
-}
-
 /**
  * Follows a path through a commit, by the names that `TreeEntry` shows. Links are not followed.
  *
@@ -26,7 +20,7 @@ export async function findPath(
   dir: string,
   { commit, path }: { commit: string; path: readonly string[] },
 ): Promise<PathEntry | null> {
-  const root = await rootTree(objects, dir, commit);
+  const root = await objects.readRoot(dir, commit);
   if (root === null) return null;
   let at: PathEntry = { type: 'tree', id: root, mode: '040000', rawPath: '' };
   for (const name of path) {
