@@ -3,7 +3,7 @@ ARG BASE=node:20-bookworm-slim
 
 FROM ${BASE} AS hearth
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends ca-certificates git \
+  && apt-get install -y --no-install-recommends bzip2 ca-certificates git \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/hearth
 COPY package.json package-lock.json ./

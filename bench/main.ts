@@ -12,11 +12,13 @@ import { keep } from './results.ts';
 import { runner } from './runner.ts';
 import { start } from './start.ts';
 import { trace } from './trace.ts';
+import { tree } from './tree.ts';
 
 const benchmarks: Record<string, Benchmark> = {
   claim,
   list,
   get,
+  tree,
   trace,
   artifact,
   history,

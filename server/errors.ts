@@ -98,6 +98,11 @@ export function tooLarge(): AppError {
   return new AppError({ status: 413, message: '413 Request Entity Too Large' });
 }
 
+/** What is asked for is there, but cannot be given in this form. */
+export function unprocessable(message: string): AppError {
+  return new AppError({ status: 422, message });
+}
+
 /** @param seconds until the next try may succeed. */
 export function tooManyRequests(seconds: number): AppError {
   return new AppError({ status: 429, message: 'Retry later', headers: { 'Retry-After': String(seconds) } });
@@ -128,6 +133,15 @@ export function diskFull(cause?: unknown): AppError {
     status: 503,
     message: '503 Service Unavailable - the disk of the server is full',
     headers: { 'Retry-After': '60' },
+    cause,
+  });
+}
+
+/** A program that one kind of answer needs is not installed where the server runs. */
+export function programMissing(program: string, cause: unknown): AppError {
+  return new AppError({
+    status: 503,
+    message: `503 Service Unavailable - ${program} is not installed on the server`,
     cause,
   });
 }

@@ -29,6 +29,10 @@ import * as projectShares from './project-shares.ts';
 import * as projectStars from './project-stars.ts';
 import * as projects from './projects.ts';
 import * as releases from './releases.ts';
+import * as repositoryArchive from './repository-archive.ts';
+import * as repositoryBlobs from './repository-blobs.ts';
+import * as repositoryFiles from './repository-files.ts';
+import * as repositoryTree from './repository-tree.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
 import * as settings from './settings.ts';
@@ -70,6 +74,10 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...branches.endpoints,
   ...tags.endpoints,
   ...releases.endpoints,
+  ...repositoryTree.endpoints,
+  ...repositoryBlobs.endpoints,
+  ...repositoryArchive.endpoints,
+  ...repositoryFiles.endpoints,
   ...builds.endpoints,
   ...buildActions.endpoints,
   ...pipelines.endpoints,

@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { CatFileEnded, CatFileProcess } from './cat-file-process.ts';
 import { isUnanswerable, type ObjectInfo, type ObjectReply, type Question } from './cat-file-reply.ts';
 import { type Commit, parseCommit } from './commit.ts';
 import { GitError, ObjectTooLargeError } from './errors.ts';
-import { checkRefName } from './ref-name.ts';
+import { checkRefName, isSha } from './ref-name.ts';
+import { parseTree, type Tree } from './tree.ts';
 
 export interface CatFileOptions {
   /** Processes at once; further repositories wait for one to become idle. 32 unless told. */
@@ -13,6 +15,8 @@ export interface CatFileOptions {
   timeoutMs?: number;
   /** Bytes of the largest object that is held in memory. 32 MB unless told. */
   objectLimit?: number;
+  /** Bytes of memory for trees that were read. 64 MB unless told. */
+  treeMemory?: number;
 }
 
 export interface GitObject extends ObjectInfo {
@@ -23,6 +27,17 @@ interface Entry {
   process: CatFileProcess;
   idleTimer: NodeJS.Timeout | undefined;
 }
+
+const remembered = 20_000;
+
+const megabyte = 1024 * 1024;
+const standard = {
+  maxProcesses: 32,
+  idleMs: 30_000,
+  timeoutMs: 30_000,
+  objectLimit: 32 * megabyte,
+  treeMemory: 64 * megabyte,
+};
 
 /**
  * Reads objects through one long-lived `git cat-file` per repository in use. It sees objects and refs that
@@ -36,22 +51,32 @@ export class CatFile {
   /** The least recently used first. */
   private readonly entries = new Map<string, Entry>();
   private readonly waiting: (() => void)[] = [];
+  /** By their ids, which say what is in them: nothing in here can be out of date. */
+  private readonly trees: LRUCache<string, Tree>;
+  /** Ids of the root trees of commits, likewise. */
+  private readonly roots = new LRUCache<string, string>({ max: remembered });
+  /** What is known of objects by their ids, likewise; whether a repository has one is asked each time. */
+  private readonly infos = new LRUCache<string, ObjectInfo>({ max: remembered });
   private isClosed = false;
 
   constructor(options: CatFileOptions = {}) {
-    const standard = { maxProcesses: 32, idleMs: 30_000, timeoutMs: 30_000, objectLimit: 32 * 1024 * 1024 };
     this.options = { ...standard, ...options };
+    const sizeCalculation = ({ weight }: Tree) => weight;
+    this.trees = new LRUCache({ maxSize: this.options.treeMemory, sizeCalculation });
   }
 
   /** Id, type and size of an object, without its contents. */
   async readInfo(dir: string, spec: string): Promise<ObjectInfo | null> {
     const reply = await this.ask(dir, { command: 'info', spec });
-    return reply && { sha: reply.sha, type: reply.type, size: reply.size };
+    if (reply === null) return null;
+    const info = { sha: reply.sha, type: reply.type, size: reply.size };
+    this.infos.set(info.sha, info);
+    return info;
   }
 
   /** Throws an ObjectTooLargeError above `limit` bytes. */
   async readObject(dir: string, spec: string, limit?: number): Promise<GitObject | null> {
-    const info = await this.readInfo(dir, spec);
+    const info = this.infos.get(spec) ?? (await this.readInfo(dir, spec));
     if (info === null) return null;
     const allowed = limit ?? this.options.objectLimit;
     if (info.size > allowed) {
@@ -72,6 +97,29 @@ export class CatFile {
   async readCommit(dir: string, revision: string, limit?: number): Promise<Commit | null> {
     const object = await this.readObject(dir, `${revision}^{commit}`, limit);
     return object && parseCommit(object.sha, object.data);
+  }
+
+  /** Id of the root tree of a commit of this repository, given its id in full; null when it is none. */
+  async readRoot(dir: string, commit: string): Promise<string | null> {
+    const known = this.roots.get(commit);
+    if (known !== undefined) return known;
+    const root = await this.readInfo(dir, `${commit}^{tree}`);
+    if (root !== null) this.roots.set(commit, root.sha);
+    return root?.sha ?? null;
+  }
+
+  /**
+   * A tree by its id, which must come from a commit or tree of this repository: one that was read from another
+   * repository is given back without looking whether this one has it too.
+   */
+  async readTree(dir: string, id: string): Promise<Tree | null> {
+    const known = this.trees.get(id);
+    if (known || !isSha(id)) return known ?? null;
+    const object = await this.readObject(dir, id);
+    if (object?.type !== 'tree') return null;
+    const tree = parseTree(object.data);
+    this.trees.set(id, tree);
+    return tree;
   }
 
   /** Closes the process of a repository that is about to be removed. */

@@ -38,8 +38,8 @@ export function respond(ctx: Context, parts: ResponseParts): void {
 /** Writes an error as the interface's error body. What nobody foresaw is a 500, told to the log alone. */
 export function respondError(ctx: Context, thrown: unknown, log: Logger): void {
   const error = thrown instanceof AppError ? thrown : translateDatabaseError(thrown);
-  // Work that nobody waits for any more is given up, which looks like a failure.
-  if (!error && ctx.res.closed) log.warn({ err: thrown }, 'request was given up');
+  // Work that is given up because nobody waits for it any more fails too.
+  if (!error && ctx.res.closed) log.info({ err: thrown }, 'request given up: the client went away');
   else if (!error) log.error({ err: thrown }, 'request failed');
   else if (error.status >= 500) log.warn({ err: error }, 'request could not be served');
   ctx.status = error?.status ?? 500;

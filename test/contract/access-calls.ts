@@ -4,6 +4,7 @@ import { git } from '../git/real-git.ts';
 import type { TestApp } from '../support/app.ts';
 import { registrationToken, rootToken } from '../support/app.ts';
 import { looseCommit } from '../support/loose-commit.ts';
+import { writeBlob } from '../support/trees.ts';
 import type { AccessProject, AccessWorld } from './access-world.ts';
 import type { ServedEndpoint } from './every-endpoint.ts';
 
@@ -49,6 +50,9 @@ const makers: Record<string, Maker> = {
   'commits/:sha': ({ project }) => project.sha,
   'commits/*sha': ({ project }) => project.sha,
   'statuses/:sha': ({ project }) => project.sha,
+  'blobs/*sha': ({ project }) => project.sha,
+  'raw_blobs/:sha': ({ app, project }) =>
+    writeBlob(repositoryDir(app.services.repositoriesDir, project.id), `A file of ${project.id}`),
   'runners/:id': async ({ app, project }) => (await app.make.runner({ projects: [project] })).id,
   'runners/:runner_id': runnerOfTwo,
   'variables/:key': async ({ app, project }) => {

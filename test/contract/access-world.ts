@@ -103,9 +103,11 @@ async function accessProject({ make, services }: TestApp, visibility: Visibility
   return { ...project, sha, members };
 }
 
-/** Makes a commit that no branch has. @returns its hash. */
+/** Makes a commit on master. @returns its hash. */
 export async function firstCommit({ repositoriesDir }: Services, project: { id: number }): Promise<string> {
   const repository = repositoryDir(repositoriesDir, project.id);
   const tree = await git(repository, 'hash-object', '-w', '-t', 'tree', '/dev/null');
-  return git(repository, 'commit-tree', '-m', `A commit of ${project.id}`, tree);
+  const sha = await git(repository, 'commit-tree', '-m', `A commit of ${project.id}`, tree);
+  await git(repository, 'update-ref', 'refs/heads/master', sha);
+  return sha;
 }

@@ -24,10 +24,14 @@ const reaching = [
   'POST /groups/:id/projects/:project_id',
 ];
 
+/** What its path names is a format. */
+const objectless = ['GET /projects/:id/repository/archive.:format'];
+
 const nested = everyEndpoint().filter(
   ({ name, prefix, endpoint }) =>
     !prefix.startsWith('/ci/') &&
     !reaching.includes(name) &&
+    !objectless.includes(name) &&
     /^\/(?:projects|groups|users)\/:\w+\/.*[:*]/.test(endpoint.path),
 );
 

@@ -8,6 +8,7 @@ import { formOf } from '../support/form-of.ts';
 import { importCommits } from '../support/import-commits.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
+import { commitTree, writeBlob, writeTree } from '../support/trees.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
@@ -231,6 +232,14 @@ job:
     const { id } = await holder.app.make.project();
     return [await body('GET', `/api/v3/projects/${id}/notification_settings`, { as: rootToken })];
   },
+  async 'GET /projects/:id/repository/tree'() {
+    const path = await repositoryWithFile();
+    return [await body('GET', `${path}/tree`, { as: rootToken })];
+  },
+  async 'GET /projects/:id/repository/files'() {
+    const path = await repositoryWithFile();
+    return [await body('GET', `${path}/files?file_path=a&ref=master`, { as: rootToken })];
+  },
   async 'POST /projects/:id/uploads'() {
     const { id } = await holder.app.make.project();
     const sent = formOf({ name: 'file', filename: 'a.png', content: 'x' });
@@ -301,6 +310,15 @@ async function makeBranch(): Promise<string> {
 function makeProgram(): Promise<unknown> {
   const form = { name: 'A program', redirect_uri: 'https://example.com/' };
   return body('POST', '/api/v3/user/applications', { as: rootToken, form });
+}
+
+/** @returns the path of a repository in the interface; it has a file `a` on master. */
+async function repositoryWithFile(): Promise<string> {
+  const { make, services } = holder.app;
+  const { id } = await make.project({ columns: { default_branch: 'master' } });
+  const dir = repositoryDir(services.repositoriesDir, id);
+  await commitTree(dir, await writeTree(dir, [`100644 blob ${await writeBlob(dir, 'x')}\ta`]));
+  return `/api/v3/projects/${id}/repository`;
 }
 
 /** A hook whose messages go nowhere. */

@@ -1,9 +1,11 @@
 import { repositoryDir } from '../../server/git/repository-path.ts';
+
 import { git } from '../git/real-git.ts';
+
 import { registrationToken, rootToken, type TestApp } from '../support/app.ts';
-import { looseCommit } from '../support/loose-commit.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
+import { commitTree, writeBlob, writeTree } from '../support/trees.ts';
 
 /** What belongs to somebody and must not be told to others. */
 export interface Secret {
@@ -74,7 +76,8 @@ function mergeNamed(all: Things['named'][]): Things['named'] {
 async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise<Things> {
   const { make } = app;
   const owner = await make.user();
-  const project = await make.project({ owner, visibility });
+  const project = await make.project({ owner, visibility, columns: { default_branch: 'master' } });
+  const files = await fillRepository(app, project);
   const groupId = await make.group({ visibility });
   await make.groupMember(groupId, owner, 'owner');
   const runner = await make.runner({ projects: [project] });
@@ -90,13 +93,14 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     runners: [runner.id],
     branches: ['master', 'a/b', 'a%2Fb'],
     tags: ['v1'],
-    commits: ['a'.repeat(40)],
+    commits: ['a'.repeat(40), files.commit, 'master'],
+    blobs: [files.commit, 'master'],
+    raw_blobs: [files.blob],
     statuses: ['a'.repeat(40)],
   };
   const dir = repositoryDir(app.services.repositoriesDir, project.id);
-  const sha = await looseCommit(app, project);
   for (const ref of ['refs/heads/master', 'refs/heads/a/b', 'refs/tags/v1'])
-    await git(dir, 'update-ref', ref, sha);
+    await git(dir, 'update-ref', ref, files.commit);
   const secrets: Secret[] = [
     { value: owner.token, what: 'a private token', isForAdmins: false },
     { value: build.token, what: 'the token of a build', isForAdmins: false },
@@ -105,6 +109,16 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
   ];
   await addByRequest(app, { owner, project }, { named, secrets });
   return { owner, project, secrets, named, tokens: [runner.token, build.token, project.runnersToken] };
+}
+
+/** @returns ids of a commit on master and of the one file in it, which is called `name`. */
+async function fillRepository(
+  { services }: TestApp,
+  project: MadeProject,
+): Promise<{ commit: string; blob: string }> {
+  const dir = repositoryDir(services.repositoriesDir, project.id);
+  const blob = await writeBlob(dir, 'A file\n');
+  return { blob, commit: await commitTree(dir, await writeTree(dir, [`100644 blob ${blob}\tname`])) };
 }
 
 interface Made {

@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream';
+import { notFound } from '../errors.ts';
+import type { ObjectInfo } from '../git/cat-file-reply.ts';
+import { streamBlob } from '../git/stream-git.ts';
+import { findPath } from '../git/tree-path.ts';
+import { onProject } from '../http/access.ts';
+import { bytes, StreamAnswer } from '../http/answers.ts';
+import { contentDisposition } from '../http/content-disposition.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { pathText, text } from '../http/params.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
+import { filePath } from './repository-file-path.ts';
+import { requirePlace } from './repository-place.ts';
+
+const raw = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/raw_blobs/:sha',
+  summary: 'The contents of a blob',
+  access: onProject('read_code'),
+  params: { sha: pathText() },
+  returns: bytes('text/plain'),
+  async run({ project, params, work }) {
+    const dir = repositoryOf(work, project);
+    const isId = /^[0-9a-f]{7,40}$/.test(params.sha);
+    const blob = isId ? await work.objects.readInfo(dir, params.sha) : null;
+    if (blob?.type !== 'blob') throw notFound('Blob');
+    return sendBlob(work, dir, { blob, disposition: 'inline' });
+  },
+});
+
+export const endpoints: Endpoint[] = [
+  fileAt('/projects/:id/repository/blobs/*sha'),
+  fileAt('/projects/:id/repository/commits/*sha/blob'),
+  raw,
+];
+
+/** Clients know it under two paths. */
+function fileAt(path: string): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path,
+    summary: 'The contents of a file in a commit, branch or tag',
+    access: onProject('read_code'),
+    params: { sha: pathText(), filepath: text({ max: 4096 }) },
+    returns: bytes('text/plain'),
+    async run({ project, params, work }) {
+      const { dir, sha } = await requirePlace(work, { project, ref: params.sha, missing: 'Commit' });
+      const names = filePath(params.filepath);
+      const entry = await findPath(work.objects, dir, { commit: sha, path: names });
+      const blob = entry?.type === 'blob' ? await work.objects.readInfo(dir, entry.id) : null;
+      if (blob === null) throw notFound('File');
+      return sendBlob(work, dir, { blob, disposition: contentDisposition('inline', names.at(-1) ?? '') });
+    },
+  });
+}
+
+/** Up to here bytes are read by the process that runs anyway. While it reads, nobody else reads this repository. */
+const smallBlob = 256 * 1024;
+
+/** As plain text whatever it is, so that nothing that somebody pushed runs in the browser of whoever looks at it. */
+async function sendBlob(
+  work: Work,
+  dir: string,
+  { blob, disposition }: { blob: ObjectInfo; disposition: string },
+): Promise<StreamAnswer> {
+  const small = blob.size > smallBlob ? null : await work.objects.readObject(dir, blob.sha);
+  return new StreamAnswer(small ? Readable.from(small.data) : streamBlob(dir, blob.sha), {
+    'Content-Type': 'text/plain',
+    'Content-Length': String(blob.size),
+    'Content-Disposition': disposition,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'private, no-cache',
+  });
+}

@@ -1,0 +1,62 @@
+import { type AppError, notFound, unavailable, unprocessable } from '../errors.ts';
+import { GitError, ObjectTooLargeError } from '../git/errors.ts';
+import { lastCommitOf, type PathInHistory } from '../git/last-commit.ts';
+import { findPath } from '../git/tree-path.ts';
+import { onProject } from '../http/access.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { text } from '../http/params.ts';
+import { presentRepositoryFile, RepositoryFileJson } from '../present/repository-file.ts';
+import type { Work } from '../services.ts';
+import { filePath } from './repository-file-path.ts';
+import { requirePlace } from './repository-place.ts';
+
+/** Bytes of a file that is sent inside JSON, which has to be held several times over. */
+const largestFile = 16 * 1024 * 1024;
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/files',
+  summary: 'A file in a commit, branch or tag, with its contents in base64',
+  access: onProject('read_code'),
+  params: { file_path: text({ max: 4096 }), ref: text({ max: 1024 }) },
+  returns: RepositoryFileJson,
+  async run({ project, params, work, signal }) {
+    const { dir, sha } = await requirePlace(work, { project, ref: params.ref, missing: 'Commit' });
+    const path = filePath(params.file_path);
+    const entry = await findPath(work.objects, dir, { commit: sha, path });
+    if (entry?.type !== 'blob') throw notFound('File');
+    const { rawPath, id } = entry;
+    const content = await readContent(work, dir, id);
+    const lastCommitId = await findLastCommit(dir, { from: sha, rawPath, signal });
+    const ids = { blobId: id, commitId: sha, lastCommitId };
+    return presentRepositoryFile({ path: path.join('/'), content, ref: params.ref, ...ids });
+  },
+});
+
+export const endpoints: Endpoint[] = [get];
+
+async function readContent(work: Work, dir: string, id: string): Promise<Buffer> {
+  try {
+    const object = await work.objects.readObject(dir, id, largestFile);
+    if (object) return object.data;
+  } catch (error) {
+    throw error instanceof ObjectTooLargeError ? fileTooLarge(id, error.size) : error;
+  }
+  throw notFound('File');
+}
+
+function fileTooLarge(id: string, size: number): AppError {
+  return unprocessable(
+    `The file has ${size} bytes, and this answer takes ${largestFile}: get it from repository/raw_blobs/${id}`,
+  );
+}
+
+/** @throws AppError 503 when the history is too long to be searched in the time of a request. */
+async function findLastCommit(dir: string, search: PathInHistory): Promise<string> {
+  try {
+    return (await lastCommitOf(dir, search)) ?? search.from;
+  } catch (error) {
+    if (error instanceof GitError && !search.signal?.aborted) throw unavailable(error);
+    throw error;
+  }
+}
