@@ -53,9 +53,12 @@ async function variant(
   return { name: `${name}, ${visibility}`, visibility, project: await making };
 }
 
+/** As the projects of the other table are. */
+const filled = { default_branch: 'master' };
+
 async function inGroup(app: TestApp): Promise<AccessProject> {
   const groupId = await app.make.group();
-  const project = await app.make.project({ namespaceId: groupId });
+  const project = await app.make.project({ namespaceId: groupId, columns: filled });
   return finished(app, project, await groupMembers(app, groupId, [...levels, 'owner']));
 }
 
@@ -64,7 +67,7 @@ async function personal(
   visibility: Visibility,
   columns: Record<string, unknown>,
 ): Promise<AccessProject> {
-  const project = await app.make.project({ visibility, columns });
+  const project = await app.make.project({ visibility, columns: { ...filled, ...columns } });
   const members: Members = { owner: project.owner };
   for (const level of levels) members[level] = await app.make.member(project, level);
   return finished(app, project, members);
@@ -72,7 +75,7 @@ async function personal(
 
 /** The members are those of the group; only the owner is the project's. */
 async function shared(app: TestApp, as: 'master' | 'guest'): Promise<AccessProject> {
-  const project = await app.make.project();
+  const project = await app.make.project({ columns: filled });
   const groupId = await app.make.group();
   await app.make.share(project, groupId, as);
   return finished(app, project, { owner: project.owner, ...(await groupMembers(app, groupId, levels)) });
