@@ -10,8 +10,8 @@ import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
-import { dropReleases } from './releases.ts';
 import { notePush } from './queue-tidying.ts';
+import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
 
 /** Refs of one push that get a pipeline; a push of a whole old repository must not start thousands. */
