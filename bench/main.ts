@@ -1,6 +1,7 @@
 // `npm run bench [NAME…]`: measures the program beside the limits of what it stands on.
 import { artifact } from './artifact.ts';
 import { claim } from './claim.ts';
+import { clone } from './clone.ts';
 import { type Benchmark, type Figure, Skipped } from './figure.ts';
 import { get } from './get.ts';
 import { history } from './history.ts';
@@ -21,6 +22,7 @@ const benchmarks: Record<string, Benchmark> = {
   tree,
   trace,
   artifact,
+  clone,
   history,
   runner,
   latency,

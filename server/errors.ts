@@ -127,6 +127,15 @@ export function unavailable(cause?: unknown): AppError {
   });
 }
 
+/** What git keeps of a project is damaged, or out of reach; somebody has to mend it. */
+export function unreadableRepository(cause: unknown): AppError {
+  return new AppError({
+    status: 503,
+    message: '503 Service Unavailable - the repository of this project cannot be read',
+    cause,
+  });
+}
+
 /** There is no room to write what was sent; the same request may succeed once somebody has made room. */
 export function diskFull(cause?: unknown): AppError {
   return new AppError({

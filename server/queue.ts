@@ -19,6 +19,7 @@ export interface TaskPayloads {
   settle_push: { pushId: number };
   sum_project_counts: Record<string, never>;
   sweep_stagings: Record<string, never>;
+  tidy_repository: { projectId: number };
 }
 
 export type TaskName = keyof TaskPayloads;

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Starts one of the servers that do nothing but the work itself, in a process of its own. @returns its address. */
 export async function startBare(
   { cleanup }: Pick<World, 'cleanup'>,
-  { program, args }: { program: 'bare-rows.ts' | 'bare-files.ts' | 'bare-tree.ts'; args: string[] },
+  { program, args }: { program: `bare-${'rows' | 'files' | 'tree' | 'backend'}.ts`; args: string[] },
 ): Promise<string> {
   const bare = new Program({
     cwd: root,

@@ -5,11 +5,12 @@ import { wereApplied } from '../git/reflog.ts';
 import { readRef } from '../git/refs.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
-import { removeStaleLocks } from '../git/stale-locks.ts';
+import { removeStaleLocks, type StaleAfter } from '../git/stale-locks.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
+import { notePush } from './queue-tidying.ts';
 import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
 
@@ -17,10 +18,12 @@ import { writePushEvent } from './write-push-event.ts';
 export const pipelinesPerPush = 20;
 /** No push lasts so long: what has not happened by then will not happen. */
 const abandonedAfterSeconds = 2 * 3600;
-/** Git holds the lock of a ref for moments, but one that moves thousands of refs at once holds all of theirs. */
-const lockMs = 10 * 60_000;
-/** Longer than a push may take, and shorter than a push is remembered. */
-const packMs = 90 * 60_000;
+export const staleAfter: StaleAfter = {
+  /** Git holds the lock of a ref for moments, but one that moves thousands of refs at once holds all of theirs. */
+  lockMs: 10 * 60_000,
+  /** Longer than a push may take, and shorter than a push is remembered. */
+  packMs: 90 * 60_000,
+};
 
 /** A recorded push with what its consequences need to know. */
 export interface PushRow {
@@ -59,7 +62,7 @@ export async function settlePush(
     const push = await sqlOne<PushRow>(inner.em, findPush, [pushId]);
     if (!push) return true;
     const dir = repositoryDir(work.repositoriesDir, push.project_id);
-    if (!isOver && push.age_ms > lockMs) await clearLocks(inner, push, dir);
+    if (!isOver && push.age_ms > staleAfter.lockMs) await clearLocks(inner, push, dir);
     const applied = await appliedChanges(push, dir);
     const leftOut = await writeConsequences(inner, { push, dir, applied });
     if (leftOut > 0) onLeftOut?.(leftOut);
@@ -81,7 +84,7 @@ const findPush = `
 
 /** A push that is still open after so long may have been killed with its locks in place. */
 async function clearLocks(work: Work, push: PushRow, dir: string): Promise<void> {
-  const removed = await removeStaleLocks(dir, { lockMs, packMs });
+  const removed = await removeStaleLocks(dir, staleAfter);
   if (removed.length > 0) {
     work.log.warn(
       { project: push.project_id, push: push.id, paths: removed },
@@ -129,7 +132,7 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   if (refs > 0) {
     work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
-  await sql(work.em, 'update projects set last_activity_at = now() where id = $1', [push.project_id]);
+  await notePush(work, push.project_id);
   return refs;
 }
 

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { createdAt, flag } from './columns.ts';
+import { createdAt, flag, timestamp } from './columns.ts';
 import { Namespace } from './namespace.ts';
 import { User } from './user.ts';
 
@@ -54,6 +54,12 @@ export const Project = defineEntity({
     importError: p.string().length(1024).nullable(),
     /** Number of the newest pipeline. */
     lastPipelineIid: p.integer().default(0),
+    /** Of its files of objects, in bytes, when it was last tidied. */
+    repositorySize: p.bigint('number').default(0),
+    /** Since the repository was last tidied. */
+    pushesSinceTidy: p.integer().default(0),
+    /** When that was begun. */
+    tidiedAt: timestamp().nullable(),
     lastActivityAt: createdAt(),
     createdAt: createdAt(),
     updatedAt: createdAt(),

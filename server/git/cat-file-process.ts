@@ -21,6 +21,17 @@ export interface CatFileProcessOptions {
   onEnd: () => void;
 }
 
+/** Of something that is there and readable, but is none of what was asked for, or could be several. */
+const harmless =
+  /: expected \w+ type, but the object dereferences to \w+ type$|^error: short object ID \w+ is ambiguous$/;
+
+function faultsIn(complaint: string): string {
+  const faults = complaint
+    .split('\n')
+    .filter((line) => /^(?:error|fatal): /.test(line) && !harmless.test(line));
+  return faults.join('\n');
+}
+
 /** One `git cat-file` of one repository. Questions asked at the same time wait for each other. */
 export class CatFileProcess {
   private readonly options: CatFileProcessOptions;
@@ -29,11 +40,16 @@ export class CatFileProcess {
   private reader: ReplyReader | null = null;
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
+  /** What git has said on stderr since the question at the head was put. */
+  private complaint = '';
 
   constructor(options: CatFileProcessOptions) {
     this.options = options;
     this.git = spawnGit({ dir: options.dir, args: ['cat-file', '--batch-command', '-z'] });
     this.git.child.stdout.on('data', (chunk: Buffer) => this.read(chunk));
+    this.git.child.stderr.on('data', (text: string) => {
+      this.complaint += text;
+    });
     void this.git.ended.then((end) => this.end(end.failure));
   }
 
@@ -68,6 +84,7 @@ export class CatFileProcess {
       return;
     }
     this.reader = new ReplyReader(head.question);
+    this.complaint = '';
     this.timer = setTimeout(() => this.git.killNow(), this.options.timeoutMs);
     this.git.child.stdin.write(`${head.question.command} ${head.question.spec}\0`);
   }
@@ -78,13 +95,32 @@ export class CatFileProcess {
       if (reply === undefined) return;
       clearTimeout(this.timer);
       this.reader = null;
-      this.queue.shift()?.resolve(reply);
-      this.next();
+      // What git said before the answer has come by then, though it took another way.
+      if (reply === null) setImmediate(() => this.answerMissing());
+      else this.answer(reply);
     } catch (error) {
       // Its further answers could belong to any question.
       this.git.killNow();
       this.end(error);
     }
+  }
+
+  private answer(reply: ObjectReply | null): void {
+    this.queue.shift()?.resolve(reply);
+    this.next();
+  }
+
+  /** Git answers alike for what was never there and for what it cannot read, and complains about the latter only. */
+  private answerMissing(): void {
+    if (this.isOver) return;
+    const stderr = faultsIn(this.complaint);
+    if (stderr === '') {
+      this.answer(null);
+      return;
+    }
+    const head = this.queue.shift();
+    head?.reject(new GitError({ attempted: `read ${head.question.spec}`, stderr }));
+    this.next();
   }
 
   private end(cause: unknown): void {

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { type EnvironmentOptions, gitEnvironment } from './environment.ts';
 import { GitError, GitTimeoutError } from './errors.ts';
 
@@ -6,6 +7,8 @@ export interface GitCall extends EnvironmentOptions {
   /** The repository's directory, absolute. Left out by the few commands that take it as an argument. */
   dir?: string;
   args: readonly string[];
+  /** It takes only the time of the processor that nobody else wants. */
+  isBackground?: boolean;
 }
 
 export interface GitEnd {
@@ -37,6 +40,7 @@ const stderrTail = 4_096;
 export function spawnGit(call: GitCall): GitProcess {
   const args = call.dir === undefined ? call.args : [`--git-dir=${call.dir}`, ...call.args];
   const child = spawn('git', args, { cwd: '/', env: gitEnvironment(call), detached: true });
+  if (call.isBackground) giveWay(child);
   let tail = '';
   child.stderr.setEncoding('utf8');
   child.stderr.on('data', (text: string) => {
@@ -52,6 +56,16 @@ export function spawnGit(call: GitCall): GitProcess {
     killNow: () => signalGroup(child, 'SIGKILL'),
     stderr: () => tail,
   };
+}
+
+/** What git starts for its work inherits it. */
+function giveWay({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, 15);
+  } catch {
+    // It has ended already.
+  }
 }
 
 function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 export interface StaleAfter {
   /** Of a ref, of the packed refs, of HEAD. */
   lockMs: number;
-  /** Received in part. */
+  /** Received or written in part, or kept from being joined with others. */
   packMs: number;
 }
 
 /**
  * Removes what killed git processes leave in a repository and no later one clears away: lock files, which
- * would block their ref for good, and half-received packs. Gives back the paths removed, below the repository.
+ * would block their ref for good, and packs that are not whole. Gives back the paths removed, below the repository.
  */
 export async function removeStaleLocks(dir: string, { lockMs, packMs }: StaleAfter): Promise<string[]> {
   const now = Date.now();
@@ -30,11 +30,13 @@ export async function removeStaleLocks(dir: string, { lockMs, packMs }: StaleAft
 async function leftovers(dir: string): Promise<string[]> {
   const top = (await list(dir)).map(({ name }) => name);
   const objects = (await list(join(dir, 'objects'))).map(({ name }) => join('objects', name));
+  const indexes = await locksBelow(dir, join('objects', 'info'));
   const packs = (await list(join(dir, 'objects', 'pack'))).map(({ name }) => join('objects', 'pack', name));
   return [
     ...top.filter((name) => name.endsWith('.lock') || name === 'packed-refs.new'),
     ...objects.filter((path) => /\/(incoming|tmp_objdir)-[^/]*$/.test(path)),
-    ...packs.filter((path) => /\/tmp_[^/]*$/.test(path)),
+    ...packs.filter((path) => /\/(?:\.?tmp[_-][^/]*|[^/]*\.(?:lock|keep))$/.test(path)),
+    ...indexes,
     ...(await locksBelow(dir, 'refs')),
   ];
 }

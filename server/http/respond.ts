@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { translateDatabaseError } from '../database-errors.ts';
-import { AppError } from '../errors.ts';
+import { AppError, unreadableRepository } from '../errors.ts';
+import { GitError } from '../git/errors.ts';
 import { Answer, PageAnswer, StreamAnswer } from './answers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type PageRequest, pageHeaders } from './paginate.ts';
@@ -35,22 +36,33 @@ export function respond(ctx: Context, parts: ResponseParts): void {
   ctx.set(result.headers);
 }
 
-/** Writes an error as the interface's error body. What nobody foresaw is a 500, told to the log alone. */
+/**
+ * Writes an error as the interface's error body, or as text where a program shows it to its user. What nobody foresaw
+ * is a 500, told to the log alone.
+ */
 export function respondError(ctx: Context, thrown: unknown, log: Logger): void {
   const error = thrown instanceof AppError ? thrown : translateDatabaseError(thrown);
   // Work that is given up because nobody waits for it any more fails too.
   if (!error && ctx.res.closed) log.info({ err: thrown }, 'request given up: the client went away');
   else if (!error) log.error({ err: thrown }, 'request failed');
   else if (error.status >= 500) log.warn({ err: error }, 'request could not be served');
-  ctx.status = error?.status ?? 500;
-  ctx.set(error?.headers ?? {});
-  sendJson(ctx, { message: error?.body ?? '500 Internal Server Error' });
+  const told = error ?? (thrown instanceof GitError ? unreadableRepository(thrown) : null);
+  ctx.status = told?.status ?? 500;
+  ctx.set(told?.headers ?? {});
+  const message = told?.body ?? '500 Internal Server Error';
+  if (ctx.state.errorsArePlain === true) sendText(ctx, `${message}\n`);
+  else sendJson(ctx, { message });
 }
 
 /** The content type has no parameters: old runners compare it literally. */
 export function sendJson(ctx: Context, value: unknown): void {
   ctx.body = JSON.stringify(value ?? null);
   ctx.set('Content-Type', 'application/json');
+}
+
+function sendText(ctx: Context, text: string): void {
+  ctx.body = text;
+  ctx.set('Content-Type', 'text/plain');
 }
 
 function successStatus(endpoint: Endpoint, createStatus: 'documented' | '201'): number {

@@ -12,6 +12,7 @@ import { purgeNamespace } from '../actions/remove-namespace.ts';
 import { settlePush } from '../actions/settle-push.ts';
 import { sumProjectCounts } from '../actions/sum-project-counts.ts';
 import { sweepStagings } from '../actions/sweep-stagings.ts';
+import { tidyProject } from '../actions/tidy-repository.ts';
 import { translateDatabaseError } from '../database-errors.ts';
 import { deliverHook } from '../hooks/deliver.ts';
 import { sendMail } from '../mail/send-mail.ts';
@@ -51,10 +52,16 @@ const tasks: { [N in TaskName]: Task<N> } = {
   },
   sum_project_counts: sumProjectCounts,
   sweep_stagings: sweepStagings,
+  tidy_repository: (work, { projectId }, signal) => tidyProject(work, projectId, signal),
 };
 
 /** Tasks that wait for others may take long, so each kind has room of its own: so many at once in each server. */
-const slowTasks: Partial<Record<TaskName, number>> = { deliver_hook: 10, import_project: 2, send_mail: 2 };
+const slowTasks: Partial<Record<TaskName, number>> = {
+  deliver_hook: 10,
+  import_project: 2,
+  send_mail: 2,
+  tidy_repository: 1,
+};
 
 /** Periodic tasks: each round runs once, in one of the servers. */
 const crontab = [
@@ -92,7 +99,7 @@ export async function startWorker(services: Services, url: string): Promise<Work
   const pool = new pg.Pool({
     connectionString: url,
     // Each lane listens on one of its own, and takes others for moments.
-    max: 8,
+    max: 10,
     connectionTimeoutMillis: 10_000,
     application_name: 'hearth worker',
   });

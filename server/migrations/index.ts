@@ -17,6 +17,7 @@ import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
 import { AuthorsWithoutKeys } from './20261130-authors-without-keys.ts';
 import { DroppedMessages } from './20261130-dropped-messages.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
+import { RepositoryCare } from './20261130-repository-care.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -38,6 +39,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-protected-branches': ProtectedBranches,
   '20261130-authors-without-keys': AuthorsWithoutKeys,
   '20261130-dropped-messages': DroppedMessages,
+  '20261130-repository-care': RepositoryCare,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

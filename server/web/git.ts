@@ -35,6 +35,7 @@ async function plainErrors(ctx: Context, run: () => Promise<void>): Promise<void
     // The client went away while it was sending: nobody is there to be told.
     if ((error as NodeJS.ErrnoException).code === 'ECONNRESET' && ctx.req.destroyed) return;
     const known = error instanceof GitProtocolError ? badRequest(error.message) : error;
+    ctx.state.errorsArePlain = true;
     if (!(known instanceof AppError) || known.status >= 500) throw known;
     ctx.status = known.status;
     ctx.set(known.headers);

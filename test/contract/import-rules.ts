@@ -53,7 +53,10 @@ export const folderRules: Record<string, FolderRule> = {
     may: ['server/ci', 'server/version.ts', ...shared],
     types: ['server/queries', 'server/entities', 'server/git', 'server/policy'],
   },
-  'server/http': { may: [...ground, 'server/database-errors.ts', 'server/version.ts'], types: services },
+  'server/http': {
+    may: [...ground, 'server/database-errors.ts', 'server/git/errors.ts', 'server/version.ts'],
+    types: services,
+  },
   'server/actions': {
     may: [
       ...ground,

@@ -17,9 +17,16 @@ test('old locks and half-received packs go, fresh ones and everything else stay'
     'refs/heads/master.lock',
     'refs/heads/a/b.lock',
     'objects/pack/tmp_pack_x',
+    'objects/pack/.tmp-12-pack-x.pack',
+    'objects/pack/multi-pack-index.lock',
+    'objects/pack/pack-x.keep',
+    'objects/info/commit-graph.lock',
+    'objects/info/commit-graphs/commit-graph-chain.lock',
   ];
   await mkdir(join(dir, 'refs/heads/a'), { recursive: true });
-  await mkdir(join(dir, 'objects/incoming-x/pack'), { recursive: true });
+  for (const path of ['incoming-x/pack', 'info/commit-graphs']) {
+    await mkdir(join(dir, 'objects', path), { recursive: true });
+  }
   for (const path of [...old, 'refs/heads/fresh.lock']) await writeFile(join(dir, path), '');
   for (const path of [...old, 'objects/incoming-x']) await utimes(join(dir, path), 1, 1);
   const removed = await removeStaleLocks(dir, { lockMs: 60_000, packMs: 60_000 });
