@@ -16,6 +16,7 @@ import { StarsAndSearches } from './20261129-stars-and-searches.ts';
 import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
 import { AuthorsWithoutKeys } from './20261130-authors-without-keys.ts';
 import { DroppedMessages } from './20261130-dropped-messages.ts';
+import { Notes } from './20261130-notes.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { migrationNames } from './names.ts';
 
@@ -38,6 +39,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-protected-branches': ProtectedBranches,
   '20261130-authors-without-keys': AuthorsWithoutKeys,
   '20261130-dropped-messages': DroppedMessages,
+  '20261130-notes': Notes,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -18,6 +18,7 @@ export const migrationNames = [
   '20261130-protected-branches',
   '20261130-authors-without-keys',
   '20261130-dropped-messages',
+  '20261130-notes',
 ] as const;
 
 /** Where the database says which of them it has had. */
