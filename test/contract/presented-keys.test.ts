@@ -135,7 +135,7 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     ]);
     return [await body('GET', `/api/v3/projects/${project.id}/pipelines/${pipelineId}`, { as: rootToken })];
   },
-  async 'POST /projects/:id/statuses/:sha'() {
+  async 'POST /projects/:id/statuses/*sha'() {
     const project = await holder.app.make.project();
     const path = `/api/v3/projects/${project.id}/statuses/${await looseCommit(holder.app, project)}`;
     const form = { state: 'success', ref: 'master', target_url: 'https://ci.example.com', description: 'ok' };
