@@ -6,10 +6,10 @@ import { formatProblem } from '../ci/problems.ts';
 import { skipMarker } from '../ci/skip-marker.ts';
 import { type Commit, parseCommit } from '../git/commit.ts';
 import { ObjectTooLargeError } from '../git/errors.ts';
-import { keepAround } from '../git/refs.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { keepTarget } from './keep-commits.ts';
 import { progressPipeline } from './progress-pipeline.ts';
 
 const configFile = '.gitlab-ci.yml';
@@ -53,9 +53,11 @@ export async function createPipeline(work: Work, request: PipelineRequest): Prom
   const commit = await readCommit(work, dir, request);
   const plan = commit && (await makePlan(work, dir, { request, commit }));
   if (!commit || !plan) return null;
-  await keepAround(dir, request.sha);
   const id = await insertPipeline(work, { request, commit, plan });
-  if (id === null || plan.jobs.length === 0) return null;
+  if (id === null) return null;
+  const ref = `refs/${request.isTag ? 'tags' : 'heads'}/${request.ref}`;
+  await keepTarget(work, { dir, ref, sha: request.sha });
+  if (plan.jobs.length === 0) return null;
   await insertJobs(work, id, plan.jobs);
   await progressPipeline(work, id, request.userId);
   return id;

@@ -14,8 +14,8 @@ class StillNeeded extends Error {}
 
 /**
  * Removes a user for good, with his keys, addresses, memberships and tokens, and with his projects: these are hidden
- * at once, and tasks remove what was in them. What he wrote elsewhere stays, without an author. The last owner
- * of a group who is not blocked stays, and so does the last administrator.
+ * at once, and tasks remove what was in them. What he did elsewhere stays, without an author, but for his comments. The
+ * last owner of a group who is not blocked stays, and so does the last administrator.
  *
  * @param work outside a transaction.
  * @returns the user, or null when there is none.

@@ -2,10 +2,10 @@ import { type BuildStatus, buildStatuses, isFinished } from '../../shared/build-
 import { invalid, notFound } from '../errors.ts';
 import { firstBranchWith } from '../git/containing-branch.ts';
 import { checkRefName, zeroSha } from '../git/ref-name.ts';
-import { keepAround } from '../git/refs.ts';
 import { lockPipeline } from '../queries/pipeline-row.ts';
 import type { Work } from '../services.ts';
-import { sql, sqlOne } from '../sql.ts';
+import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { keepTarget } from './keep-commits.ts';
 import { refreshPipeline } from './progress-pipeline.ts';
 
 export interface PostedStatus {
@@ -22,14 +22,17 @@ export interface PostedStatus {
   ref?: string | undefined;
   targetUrl?: string | undefined;
   description?: string | undefined;
+  signal?: AbortSignal;
 }
 
 /**
  * Adds what a service outside says of a commit, or brings what it said before up to date. Only a pending or running
  * status of the same name and ref is changed; one that has come to its end stays, and a new one takes its place.
  *
+ * @param work outside a transaction: git may need its time.
  * @returns id of the status.
- * @throws AppError 400 for an unknown state or a URL that is none, 404 when no branch holds the commit.
+ * @throws AppError 400 for an unknown state or a URL that is none, 404 when no branch holds the commit; GitTimeoutError
+ * when that is not known in time.
  */
 export async function postStatus(work: Work, posted: PostedStatus): Promise<number> {
   const status = buildStatuses.find((known) => known === posted.state);
@@ -37,8 +40,15 @@ export async function postStatus(work: Work, posted: PostedStatus): Promise<numb
   if (posted.targetUrl !== undefined && !isWebAddress(posted.targetUrl)) {
     throw invalid({ target_url: ['must be a valid URL'] });
   }
-  const ref = posted.ref ?? (await firstBranchWith(posted.dir, posted.sha));
+  const ref = posted.ref ?? (await firstBranchWith(posted.dir, posted.sha, posted.signal));
   if (ref === null) throw notFound('References for commit');
+  return inTransaction(work, (inner) => writeStatus(inner, { posted, ref, status }));
+}
+
+async function writeStatus(
+  work: Work,
+  { posted, ref, status }: { posted: PostedStatus; ref: string; status: BuildStatus },
+): Promise<number> {
   const pipelineId = await pipelineFor(work, posted, ref);
   await lockPipeline(work.em, pipelineId);
   const id =
@@ -53,12 +63,13 @@ async function pipelineFor(work: Work, posted: PostedStatus, ref: string): Promi
   const wanted = [posted.projectId, posted.sha, ref];
   const there = await sqlOne<{ id: number }>(work.em, newestPipeline, wanted);
   if (there) return there.id;
-  await keepAround(posted.dir, posted.sha);
   const isTag = await isTagAlone(work, posted.dir, ref);
   await sql(work.em, insertPipeline, [...wanted, posted.userId, isTag, zeroSha]);
   // One that was made at the same moment may have come first.
   const made = await sqlOne<{ id: number }>(work.em, newestPipeline, wanted);
   if (!made) throw new Error('no pipeline was made');
+  const full = `refs/${isTag ? 'tags' : 'heads'}/${ref}`;
+  await keepTarget(work, { dir: posted.dir, ref: full, sha: posted.sha });
   return made.id;
 }
 

@@ -8,13 +8,13 @@ import { queuePurges } from './remove-projects.ts';
 /** Milliseconds after which the other tasks get their turn. */
 const turnMs = 2000;
 /** Rows of one transaction: few of those that take others along or have blobs. */
-const batches = { builds: 200, pipelines: 200, uploads: 200, events: 5000, stars: 5000 };
+const batches = { builds: 200, pipelines: 200, uploads: 200, events: 5000, notes: 5000, stars: 5000 };
 /** Blobs removed at once. */
 const lanes = 8;
 
 /**
  * Removes what is left of a hidden project, in steps that each hold their locks for moments: builds with traces and
- * artifacts, pipelines, uploads, activity, the repository, and at last its row with the small rest. Safe to repeat,
+ * artifacts, pipelines, uploads, activity, comments, the repository, and at last its row with the small rest. Safe to repeat,
  * and to cut off anywhere. A large project takes several turns.
  */
 export async function purgeProject(work: Work, projectId: number): Promise<void> {
@@ -40,6 +40,7 @@ const steps: Step[] = [
   (work, projectId) => removeSome(work, projectId, 'pipelines'),
   removeUploads,
   (work, projectId) => removeSome(work, projectId, 'events'),
+  (work, projectId) => removeSome(work, projectId, 'notes'),
   (work, projectId) => removeSome(work, projectId, 'stars'),
 ];
 
@@ -90,7 +91,7 @@ async function removeBlobs({ storage }: Work, keys: (string | null)[]): Promise<
 async function removeSome(
   { em }: Work,
   projectId: number,
-  table: 'pipelines' | 'events' | 'stars',
+  table: 'pipelines' | 'events' | 'notes' | 'stars',
 ): Promise<number> {
   const gone = await sql(
     em,

@@ -9,16 +9,19 @@ export interface NewEvent {
   targetType?: string;
   targetId?: number;
   targetTitle?: string;
+  /** The comment that it tells of. */
+  noteId?: number;
 }
 
 /** Adds a line to the activity of a project, which counts as activity at most once a minute. */
 export async function recordEvent({ em }: Pick<Work, 'em'>, event: NewEvent): Promise<void> {
-  const { projectId, authorId, action, targetType = null, targetId = null, targetTitle = null } = event;
+  const { projectId, authorId, action } = event;
+  const { targetType = null, targetId = null, targetTitle = null, noteId = null } = event;
   await sql(
     em,
-    `insert into events (project_id, author_id, action, target_type, target_id, target_title)
-     values ($1, $2, $3, $4, $5, left($6, 255))`,
-    [projectId, authorId, action, targetType, targetId, targetTitle],
+    `insert into events (project_id, author_id, action, target_type, target_id, target_title, note_id)
+     values ($1, $2, $3, $4, $5, left($6, 255), $7)`,
+    [projectId, authorId, action, targetType, targetId, targetTitle, noteId],
   );
   await touchProject({ em }, projectId);
 }

@@ -10,7 +10,17 @@ import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
+
+<<<<<<< HEAD
+
 import { notePush } from './queue-tidying.ts';
+
+=======
+
+import { keepDropped } from './keep-commits.ts';
+
+>>>>>>> comments
+
 import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
 
@@ -115,6 +125,7 @@ interface Consequences {
 /** @returns how many refs got no pipeline because there were too many. */
 async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<number> {
   if (applied.length === 0) return 0;
+  await keepDropped(work, { projectId: push.project_id, dir, changes: applied });
   await chooseDefaultBranch(work, { push, dir, applied });
   await dropReleases(work, { pushId: push.id, projectId: push.project_id, tags: removedTags(applied) });
   const makesRefs = applied.some((change) => change.oldSha === zeroSha);

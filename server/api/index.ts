@@ -4,6 +4,7 @@ import * as branches from './branches.ts';
 import * as broadcastMessages from './broadcast-messages.ts';
 import * as buildActions from './build-actions.ts';
 import * as builds from './builds.ts';
+import * as commitComments from './commit-comments.ts';
 import * as commitCreate from './commit-create.ts';
 import * as commits from './commits.ts';
 import * as compare from './compare.ts';
@@ -82,6 +83,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...buildActions.endpoints,
   ...pipelines.endpoints,
   ...statuses.endpoints,
+  ...commitComments.endpoints,
   // After everything else below a commit: names of branches may have slashes.
   ...commits.endpoints,
   ...compare.endpoints,

@@ -1,6 +1,4 @@
 import { postStatus } from '../actions/post-status.ts';
-import { notFound } from '../errors.ts';
-import { resolveCommit } from '../git/refs.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
@@ -9,11 +7,11 @@ import { can } from '../policy/project.ts';
 import { CommitStatusJson, presentCommitStatus } from '../present/commit-status.ts';
 import { type CommitStatusRow, findExternalStatus, listCommitStatuses } from '../queries/commit-statuses.ts';
 import { repositoryOf } from '../queries/repository.ts';
-import type { Work } from '../services.ts';
+import { inTime, requireCommit } from './commit-lookup.ts';
 
 const list = endpoint({
   method: 'GET',
-  path: '/projects/:id/repository/commits/:sha/statuses',
+  path: '/projects/:id/repository/commits/*sha/statuses',
   summary: 'Statuses of a commit: of its builds, and those that services outside have posted',
   access: onProject('read_commit_status'),
   params: {
@@ -44,9 +42,10 @@ const list = endpoint({
 
 const post = endpoint({
   method: 'POST',
-  path: '/projects/:id/statuses/:sha',
+  path: '/projects/:id/statuses/*sha',
   summary: 'Adds a status to a commit, or brings a pending or running one of the same name up to date',
   access: onProject('create_commit_status'),
+  transaction: false,
   params: {
     sha: pathText(),
     state: text({ max: 255 }),
@@ -57,11 +56,11 @@ const post = endpoint({
     description: optional(text()),
   },
   returns: CommitStatusJson,
-  async run({ viewer, project, params, work }) {
-    const { sha, dir } = await requireCommit(work, project, params.sha);
-    const id = await postStatus(work, {
+  async run({ viewer, project, params, work, signal }) {
+    const { sha } = await requireCommit(work, project, params.sha);
+    const posted = {
       projectId: project.id,
-      dir,
+      dir: repositoryOf(work, project),
       sha,
       userId: viewer.id,
       state: params.state,
@@ -69,7 +68,9 @@ const post = endpoint({
       ref: params.ref,
       targetUrl: params.target_url,
       description: params.description,
-    });
+      signal,
+    };
+    const id = await inTime(() => postStatus(work, posted));
     const status = await findExternalStatus(work.em, id);
     if (!status) throw new Error('the status is gone');
     return presentCommitStatus(status, work.origin);
@@ -77,14 +78,3 @@ const post = endpoint({
 });
 
 export const endpoints: Endpoint[] = [list, post];
-
-async function requireCommit(
-  work: Work,
-  project: { id: number },
-  name: string,
-): Promise<{ sha: string; dir: string }> {
-  const dir = repositoryOf(work, project);
-  const sha = await resolveCommit(work.objects, dir, name);
-  if (sha === null) throw notFound('Commit');
-  return { sha, dir };
-}

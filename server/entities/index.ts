@@ -9,6 +9,7 @@ import { Identity } from './identity.ts';
 import { Key, ProjectDeployKey } from './key.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
 import { Namespace } from './namespace.ts';
+import { Note } from './note.ts';
 import { NotificationSetting } from './notification-setting.ts';
 import { OauthApplication, OauthCode, OauthToken } from './oauth.ts';
 import { Pipeline, PipelineJob } from './pipeline.ts';
@@ -41,6 +42,7 @@ export const entities = [
   Identity,
   Key,
   Namespace,
+  Note,
   NotificationSetting,
   OauthApplication,
   OauthCode,

@@ -1,6 +1,6 @@
 import type { CatFile } from './cat-file.ts';
 import type { Commit } from './commit.ts';
-import { GitError } from './errors.ts';
+import { GitError, ObjectTooLargeError } from './errors.ts';
 import { isSha, zeroSha } from './ref-name.ts';
 import { type RunOptions, runGit } from './run-git.ts';
 
@@ -67,6 +67,32 @@ export async function isAncestor(
   const args = ['merge-base', '--is-ancestor', ancestor, descendant];
   const { code } = await runGit({ dir, args, attempted, answers: [1] });
   return code === 0;
+}
+
+/** Commits that are looked at one by one; most pushes bring fewer. */
+const nearby = 32;
+
+/**
+ * Whether one commit is found shortly before another. Costs no process, unlike `isAncestor`; false says nothing.
+ */
+export async function isNearAncestor(
+  objects: CatFile,
+  dir: string,
+  { ancestor, descendant }: { ancestor: string; descendant: string },
+): Promise<boolean> {
+  const seen = new Set<string>([descendant]);
+  for (const sha of seen) {
+    if (sha === ancestor) return true;
+    if (seen.size > nearby) return false;
+    const commit = await objects.readCommit(dir, sha).catch(tooLargeIsNothing);
+    for (const parent of commit?.parentIds ?? []) seen.add(parent);
+  }
+  return false;
+}
+
+function tooLargeIsNothing(error: unknown): null {
+  if (error instanceof ObjectTooLargeError) return null;
+  throw error;
 }
 
 function checkShas(attempted: string, shas: string[]): void {

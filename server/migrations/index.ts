@@ -16,6 +16,7 @@ import { StarsAndSearches } from './20261129-stars-and-searches.ts';
 import { UploadsAndMessages } from './20261129-uploads-and-messages.ts';
 import { AuthorsWithoutKeys } from './20261130-authors-without-keys.ts';
 import { DroppedMessages } from './20261130-dropped-messages.ts';
+import { Notes } from './20261130-notes.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { RepositoryCare } from './20261130-repository-care.ts';
 import { migrationNames } from './names.ts';
@@ -39,7 +40,11 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-protected-branches': ProtectedBranches,
   '20261130-authors-without-keys': AuthorsWithoutKeys,
   '20261130-dropped-messages': DroppedMessages,
+<<<<<<< HEAD
   '20261130-repository-care': RepositoryCare,
+=======
+  '20261130-notes': Notes,
+>>>>>>> comments
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProjectEventRow } from '../queries/project-events.ts';
+import type { EventNote, ProjectEventRow } from '../queries/project-events.ts';
 import { presentTime, Timestamp } from './timestamp.ts';
 import { presentUserSummary, UserSummaryJson } from './user.ts';
 
@@ -27,7 +27,21 @@ const PushDataJson = z.strictObject({
   total_commits_count: z.number(),
 });
 
-/** Interface: "Project event". Pushes have data. */
+const EventNoteJson = z.strictObject({
+  id: z.number(),
+  body: z.string(),
+  attachment: z.null(),
+  author: UserSummaryJson,
+  created_at: Timestamp,
+  system: z.boolean(),
+  upvote: z.literal(false),
+  downvote: z.literal(false),
+  /** Null for a commit. */
+  noteable_id: z.number().nullable(),
+  noteable_type: z.string(),
+});
+
+/** Interface: "Project event". Pushes have data, comments a note. */
 export const ProjectEventJson = z.strictObject({
   title: z.null(),
   project_id: z.number(),
@@ -40,6 +54,7 @@ export const ProjectEventJson = z.strictObject({
   target_title: z.string().nullable(),
   data: PushDataJson.nullable(),
   created_at: Timestamp,
+  note: EventNoteJson.optional(),
 });
 
 export function presentProjectEvent(row: ProjectEventRow, origin: string): z.infer<typeof ProjectEventJson> {
@@ -55,5 +70,22 @@ export function presentProjectEvent(row: ProjectEventRow, origin: string): z.inf
     target_title: row.target_title,
     data: row.data as z.infer<typeof PushDataJson> | null,
     created_at: presentTime(row.created_at),
+    ...(row.note ? { note: presentNote(row.note, origin) } : {}),
+  };
+}
+
+/** Votes are not told of as events. */
+function presentNote(note: EventNote, origin: string): z.infer<typeof EventNoteJson> {
+  return {
+    id: note.id,
+    body: note.body,
+    attachment: null,
+    author: presentUserSummary(note.author, origin),
+    created_at: presentTime(new Date(note.created_at)),
+    system: note.system,
+    upvote: false,
+    downvote: false,
+    noteable_id: note.noteable_id,
+    noteable_type: note.noteable_type,
   };
 }

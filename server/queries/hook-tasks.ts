@@ -63,6 +63,20 @@ export function tellOfPushes(source: string, { isTag }: { isTag: boolean }): str
 }
 
 /**
+ * Parts, the last one `told`, of a statement that adds what users say. Costs no statement of its own.
+ *
+ * @param source name of a part before this one, with `id` and `project_id` of each new note.
+ */
+export function tellOfNotes(source: string): string {
+  return tellHooks({
+    source,
+    heard: 'h.project_id = s.project_id and h.note_events',
+    subject: `json_build_object('kind', 'note', 'noteId', s.id)`,
+    event: `'Note Hook'`,
+  });
+}
+
+/**
  * Parts, the last one `told`, of a statement that brings builds into another state. Costs no statement of its own. What changes with
  * the state goes along.
  *

@@ -50,7 +50,7 @@ test('a push of a new branch makes a pipeline, its first builds, and an event', 
     ],
     total_commits_count: 1,
   });
-  t.is(await readRef(dir, `refs/keep-around/${sha}`), sha, 'the commit is kept for its builds');
+  t.is(await readRef(dir, `refs/keep-around/${sha}`), null, 'the branch keeps the commit for its builds');
   t.is(await outstanding(project), 0);
   const jobs = await holder.app.rows(
     `select key from graphile_worker.jobs

@@ -168,7 +168,7 @@ test('without a ref it counts for the first branch that holds the commit, and no
   t.is((await at.post({ state: 'success', ref: 'anything' }, { sha: loose })).status, 201);
 });
 
-test('a commit without a pipeline gets one without builds, which keeps the commit', async (t) => {
+test('a commit without a pipeline gets one without builds, which keeps the commit where no ref does', async (t) => {
   const at = await scene();
   const loose = await looseCommit(holder.app, at.project);
   await git(at.dir, 'update-ref', 'refs/tags/v1', loose);
@@ -179,7 +179,10 @@ test('a commit without a pipeline gets one without builds, which keeps the commi
     [at.project.id],
   );
   t.deepEqual(rows, [{ iid: 1, ref: 'v1', tag: true, sha: loose, source: 'external', status: 'success' }]);
-  t.is(await git(at.dir, 'rev-parse', `refs/keep-around/${loose}`), loose);
+  const kept = () => git(at.dir, 'for-each-ref', '--format=%(objectname)', 'refs/keep-around');
+  t.is(await kept(), '', 'the tag does');
+  await at.post({ state: 'success', ref: 'elsewhere' }, { sha: loose });
+  t.is(await kept(), loose);
 });
 
 test('a status joins the newest pipeline of commit and ref', async (t) => {
@@ -220,10 +223,15 @@ test('what is missing or wrong', async (t) => {
 
 test('a commit may be named by a branch, a tag or the start of its id', async (t) => {
   const at = await scene();
-  for (const sha of ['master', at.sha.slice(0, 8)]) {
+  await git(at.dir, 'branch', 'a/b', at.sha);
+  const names = ['master', at.sha.slice(0, 8), 'a/b', 'a%2Fb'];
+  for (const sha of names) {
     t.is((await at.post({ state: 'success', name: sha }, { sha })).body.sha, at.sha);
+    const path = `/api/v3/projects/${at.project.id}/repository/commits/${sha}/statuses`;
+    const { body } = await holder.app.call<Status[]>('GET', path, { as: at.project.owner.token });
+    t.true(body.some(({ name }) => name === sha));
   }
-  t.is((await at.list()).body.length, 2);
+  t.is((await at.list()).body.length, names.length);
 });
 
 test('the list has builds and others, each the newest of its name, in the order they were made', async (t) => {

@@ -49,7 +49,7 @@ const makers: Record<string, Maker> = {
   },
   'commits/:sha': ({ project }) => project.sha,
   'commits/*sha': ({ project }) => project.sha,
-  'statuses/:sha': ({ project }) => project.sha,
+  'statuses/*sha': ({ project }) => project.sha,
   'blobs/*sha': ({ project }) => project.sha,
   'raw_blobs/:sha': ({ app, project }) =>
     writeBlob(repositoryDir(app.services.repositoriesDir, project.id), `A file of ${project.id}`),

@@ -82,6 +82,7 @@ const samples: Record<string, () => Promise<unknown[]>> = {
        values ($1, 1, 'opened', 'Milestone', 1, 'First')`,
       [id],
     );
+    await comment(id);
     return [await body('GET', `/api/v3/projects/${id}/events`, { as: rootToken })];
   },
   async 'GET /projects/:id/users'() {
@@ -134,7 +135,7 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     ]);
     return [await body('GET', `/api/v3/projects/${project.id}/pipelines/${pipelineId}`, { as: rootToken })];
   },
-  async 'POST /projects/:id/statuses/:sha'() {
+  async 'POST /projects/:id/statuses/*sha'() {
     const project = await holder.app.make.project();
     const path = `/api/v3/projects/${project.id}/statuses/${await looseCommit(holder.app, project)}`;
     const form = { state: 'success', ref: 'master', target_url: 'https://ci.example.com', description: 'ok' };
@@ -146,6 +147,9 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     await inLargeCommit('commits/master/diff?per_page=100'),
   ],
   'GET /projects/:id/repository/compare': async () => [await inLargeCommit('compare?from=first&to=master')],
+  async 'POST /projects/:id/repository/commits/*sha/comments'() {
+    return [await comment((await triggerable()).id)];
+  },
   'GET /projects/:id/repository/contributors': async () => [await inLargeCommit('contributors')],
   async 'GET /projects/:id/repository/branches'() {
     const path = await makeBranch();
@@ -341,6 +345,11 @@ async function inLargeCommit(path: string): Promise<unknown> {
   await importCommits(dir, 'master', [{}, { files }]);
   await importCommits(dir, 'first', [{}]);
   return body('GET', `/api/v3/projects/${project.id}/repository/${path}`, { as: rootToken });
+}
+
+function comment(projectId: number): Promise<unknown> {
+  const path = `/api/v3/projects/${projectId}/repository/commits/master/comments`;
+  return body('POST', path, { as: rootToken, form: { note: 'Hello' } });
 }
 
 /** A project with a CI file, and what starts a pipeline of it. */

@@ -30,10 +30,14 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
     await holder.app.rows('insert into stars (project_id, user_id) values ($1, $2)', [id, world.viewer.id]);
   },
   'GET /projects/:id/events': ({ project, viewer }) =>
-    holder.app.rows(`insert into events (project_id, author_id, action) values ($1, $2, 'created')`, [
-      project.id,
-      viewer.id,
-    ]),
+    holder.app.rows(
+      `with note as (
+         insert into notes (project_id, author_id, noteable_type, noteable_id, body) values ($1, $2, 'Issue', 1, 'x')
+         returning id
+       )
+       insert into events (project_id, author_id, action, note_id) select $1, $2, 'commented on', id from note`,
+      [project.id, viewer.id],
+    ),
   'GET /projects/:id/users': ({ project }) => holder.app.make.member(project, 'guest'),
   'GET /projects/:id/members': ({ project }) => holder.app.make.member(project, 'guest'),
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),

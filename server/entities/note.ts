@@ -1,0 +1,44 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { createdAt, flag, formerUser } from './columns.ts';
+import { Project } from './project.ts';
+import { User } from './user.ts';
+
+/** What somebody says of something in a project, or what the system notes of it. */
+export const Note = defineEntity({
+  name: 'Note',
+  tableName: 'notes',
+  properties: {
+    id: p.integer().primary(),
+    project: () => p.manyToOne(Project).deleteRule('cascade'),
+    author: () => p.manyToOne(User).deleteRule('cascade').index('notes_author_id_index'),
+    noteableType: p.enum(['Commit', 'Issue', 'MergeRequest', 'Snippet']),
+    /** Of everything but commits, which have a hash instead. */
+    noteableId: p.integer().nullable(),
+    commitSha: p.string().length(40).nullable(),
+    body: p.text(),
+    /** Written by the server for what its author did. */
+    system: flag(false),
+    /** A vote: the body is the name of its picture. */
+    isAward: flag(false),
+    /** The place in a diff; the line counts from 1, on the side that `lineType` says. */
+    path: p.text().nullable(),
+    line: p.integer().nullable(),
+    lineType: p.enum(['new', 'old']).nullable(),
+    /** The same place as receivers of hooks know it. */
+    lineCode: p.string().nullable(),
+    updatedById: formerUser(),
+    createdAt: createdAt(),
+    updatedAt: createdAt(),
+  },
+  checks: [{ name: 'notes_parent_check', expression: 'num_nonnulls(noteable_id, commit_sha) = 1' }],
+  indexes: [
+    // Also finds all notes of a project, when that goes.
+    { name: 'notes_project_id_commit_sha_id_index', properties: ['project', 'commitSha', 'id'] },
+    {
+      name: 'notes_noteable_index',
+      expression:
+        'create index "notes_noteable_index" on "notes" ("noteable_type", "noteable_id", "id") where "noteable_id" is not null',
+    },
+  ],
+});
+export type Note = InferEntity<typeof Note>;

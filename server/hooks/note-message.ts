@@ -1,0 +1,77 @@
+import { storable } from '../../shared/storable-text.ts';
+import { findCommentedLine } from '../git/commented-line.ts';
+import type { Commit } from '../git/commit.ts';
+import { readShownCommit } from '../git/read-commits.ts';
+import { presentDiff } from '../present/diff.ts';
+import { presentTime } from '../present/timestamp.ts';
+import { presentUserSummary } from '../present/user.ts';
+import { findNote, type NoteRow } from '../queries/notes.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
+import { findHookProject, type HookProject, projectBlock, repositoryBlock } from './blocks.ts';
+
+/** Characters of a commit's message; longer ones belong to no human. */
+const messageLimit = 32_768;
+
+interface Said {
+  note: NoteRow;
+  project: HookProject;
+  commit: Commit;
+}
+
+/** The message of a comment on a commit. @returns null when the comment, the project or the commit is gone. */
+export async function noteMessage(work: Work, noteId: number): Promise<Record<string, unknown> | null> {
+  const note = await findNote(work.em, noteId);
+  const project = note && (await findHookProject(work, note.project_id));
+  if (!project || note.commit_sha === null) return null;
+  const commit = await readShownCommit(work.objects, repositoryOf(work, project), note.commit_sha);
+  return commit && noteBody(work, { note, project, commit });
+}
+
+async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>> {
+  const { note, project, commit } = said;
+  const { name, username, avatar_url } = presentUserSummary(note.author, work.origin);
+  const url = `${work.origin}/${project.full_path}/commit/${commit.sha}`;
+  return {
+    object_kind: 'note',
+    user: { name, username, avatar_url },
+    project_id: project.id,
+    project: projectBlock(work, project),
+    object_attributes: {
+      id: note.id,
+      note: note.body,
+      noteable_type: note.noteable_type,
+      author_id: note.author.id,
+      created_at: presentTime(note.created_at),
+      updated_at: presentTime(note.updated_at),
+      project_id: project.id,
+      attachment: null,
+      line_code: note.line_code,
+      commit_id: note.commit_sha,
+      noteable_id: note.noteable_id,
+      system: note.system,
+      st_diff: await fileDiff(work, said),
+      updated_by_id: note.updated_by_id,
+      is_award: note.is_award,
+      type: note.line_code === null ? null : 'DiffNote',
+      url: `${url}#note_${note.id}`,
+    },
+    repository: repositoryBlock(work, project),
+    commit: {
+      id: commit.sha,
+      message: storable(commit.message.slice(0, messageLimit)),
+      timestamp: commit.committedDate,
+      url,
+      author: { name: storable(commit.authorName), email: storable(commit.authorEmail) },
+    },
+  };
+}
+
+/** What the commit did to the file of the line that is commented on. */
+async function fileDiff(work: Work, { note, project, commit }: Said) {
+  const { path, line, line_type: lineType } = note;
+  if (path === null || line === null || lineType === null) return null;
+  const dir = repositoryOf(work, project);
+  const found = await findCommentedLine({ dir, commit, path, line, lineType });
+  return found && presentDiff(found.file);
+}
