@@ -223,15 +223,17 @@ test('a protected branch takes edits of masters, and of developers where its rul
   const developer = await holder.app.make.member(project, 'developer');
   const master = await holder.app.make.member(project, 'master');
   const edit = (content: string, as: string) => change('PUT', { file_path: 'a.txt', content }, as);
-  const text = 'insert into protected_branches (project_id, name) values ($1, $2)';
-  await holder.app.rows(text, [project.id, 'master']);
+  const allow = (may: boolean) =>
+    holder.app.rows('update protected_branches set developers_can_push = $2 where project_id = $1', [
+      project.id,
+      may,
+    ]);
+  await allow(false);
   const refused = await edit('by a developer', developer.token);
   t.is(refused.status, 400);
   t.is(messageOf(refused), 'You are not allowed to push into this branch');
   t.is((await edit('by a master', master.token)).status, 200);
-  await holder.app.rows('update protected_branches set developers_can_push = true where project_id = $1', [
-    project.id,
-  ]);
+  await allow(true);
   t.is((await edit('by a developer', developer.token)).status, 200);
 });
 
