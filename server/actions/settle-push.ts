@@ -10,16 +10,8 @@ import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
-
-<<<<<<< HEAD
-
-import { notePush } from './queue-tidying.ts';
-
-=======
-
 import { keepDropped } from './keep-commits.ts';
-
->>>>>>> comments
+import { notePush } from './queue-tidying.ts';
 
 import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';

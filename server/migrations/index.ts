@@ -40,11 +40,8 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-protected-branches': ProtectedBranches,
   '20261130-authors-without-keys': AuthorsWithoutKeys,
   '20261130-dropped-messages': DroppedMessages,
-<<<<<<< HEAD
   '20261130-repository-care': RepositoryCare,
-=======
   '20261130-notes': Notes,
->>>>>>> comments
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -18,11 +18,8 @@ export const migrationNames = [
   '20261130-protected-branches',
   '20261130-authors-without-keys',
   '20261130-dropped-messages',
-<<<<<<< HEAD
   '20261130-repository-care',
-=======
   '20261130-notes',
->>>>>>> comments
 ] as const;
 
 /** Where the database says which of them it has had. */
