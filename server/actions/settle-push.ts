@@ -12,7 +12,6 @@ import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
 import { keepDropped } from './keep-commits.ts';
 import { notePush } from './queue-tidying.ts';
-
 import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
 

@@ -1,12 +1,13 @@
-import { type AppError, notFound, unavailable, unprocessable } from '../errors.ts';
-import { GitError, ObjectTooLargeError } from '../git/errors.ts';
-import { lastCommitOf, type PathInHistory } from '../git/last-commit.ts';
+import { type AppError, notFound, unprocessable } from '../errors.ts';
+import { ObjectTooLargeError } from '../git/errors.ts';
+import { lastCommitOf } from '../git/last-commit.ts';
 import { findPath } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { text } from '../http/params.ts';
 import { presentRepositoryFile, RepositoryFileJson } from '../present/repository-file.ts';
 import type { Work } from '../services.ts';
+import { inTime } from './commit-lookup.ts';
 import { filePath } from './repository-file-path.ts';
 import { requirePlace } from './repository-place.ts';
 
@@ -27,8 +28,8 @@ const get = endpoint({
     if (entry?.type !== 'blob') throw notFound('File');
     const { rawPath, id } = entry;
     const content = await readContent(work, dir, id);
-    const lastCommitId = await findLastCommit(dir, { from: sha, rawPath, signal });
-    const ids = { blobId: id, commitId: sha, lastCommitId };
+    const lastCommitId = await inTime(() => lastCommitOf(dir, { from: sha, rawPath, signal }));
+    const ids = { blobId: id, commitId: sha, lastCommitId: lastCommitId ?? sha };
     return presentRepositoryFile({ path: path.join('/'), content, ref: params.ref, ...ids });
   },
 });
@@ -49,14 +50,4 @@ function fileTooLarge(id: string, size: number): AppError {
   return unprocessable(
     `The file has ${size} bytes, and this answer takes ${largestFile}: get it from repository/raw_blobs/${id}`,
   );
-}
-
-/** @throws AppError 503 when the history is too long to be searched in the time of a request. */
-async function findLastCommit(dir: string, search: PathInHistory): Promise<string> {
-  try {
-    return (await lastCommitOf(dir, search)) ?? search.from;
-  } catch (error) {
-    if (error instanceof GitError && !search.signal?.aborted) throw unavailable(error);
-    throw error;
-  }
 }

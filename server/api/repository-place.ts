@@ -1,7 +1,8 @@
 import { notFound } from '../errors.ts';
-import { resolveCommit } from '../git/refs.ts';
+import type { ProjectScope } from '../queries/project-scope.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
+import { headOf } from './commit-lookup.ts';
 
 /** A state of a project's repository. */
 export interface RepositoryPlace {
@@ -14,23 +15,19 @@ export interface RepositoryPlace {
 }
 
 export interface PlaceRequest {
-  project: { id: number; default_branch: string | null };
+  project: ProjectScope;
   /** Id, branch or tag; the default branch when not given. */
   ref: string | undefined;
   /** What is not found where there is no such commit. */
   missing: 'Commit' | 'File' | 'Tree';
 }
 
-/** @throws AppError 404 where the name leads to no commit, or none is given and there is no default branch. */
+/** @throws AppError 404 where the name, or the default branch, leads to no commit. */
 export async function requirePlace(
   work: Work,
   { project, ref, missing }: PlaceRequest,
 ): Promise<RepositoryPlace> {
-  const dir = repositoryOf(work, project);
-  const branch = project.default_branch;
-  // In full, so that no tag takes the place of a branch that is gone.
-  const name = ref ?? (branch === null ? null : `refs/heads/${branch}`);
-  const sha = name === null ? null : await resolveCommit(work.objects, dir, name);
+  const sha = await headOf(work, project, ref);
   if (sha === null) throw notFound(missing);
-  return { dir, sha, ref: ref ?? branch ?? '' };
+  return { dir: repositoryOf(work, project), sha, ref: ref ?? project.default_branch ?? 'HEAD' };
 }

@@ -1,7 +1,8 @@
 import { storable } from '../../shared/storable-text.ts';
 import { findCommentedLine } from '../git/commented-line.ts';
 import type { Commit } from '../git/commit.ts';
-import { readShownCommit } from '../git/read-commits.ts';
+import { GitError } from '../git/errors.ts';
+import { readKnownCommit } from '../git/read-commits.ts';
 import { presentDiff } from '../present/diff.ts';
 import { presentTime } from '../present/timestamp.ts';
 import { presentUserSummary } from '../present/user.ts';
@@ -24,8 +25,31 @@ export async function noteMessage(work: Work, noteId: number): Promise<Record<st
   const note = await findNote(work.em, noteId);
   const project = note && (await findHookProject(work, note.project_id));
   if (!project || note.commit_sha === null) return null;
-  const commit = await readShownCommit(work.objects, repositoryOf(work, project), note.commit_sha);
-  return commit && noteBody(work, { note, project, commit });
+  const told = { note, project };
+  const commit = await orNull(
+    work,
+    told,
+    readKnownCommit(work.objects, repositoryOf(work, project), note.commit_sha),
+  );
+  return commit && noteBody(work, { ...told, commit });
+}
+
+/** What a damaged repository does not tell must not hold up the messages after this one. */
+async function orNull<T>(
+  work: Work,
+  { note, project }: Omit<Said, 'commit'>,
+  reading: Promise<T>,
+): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    work.log.warn(
+      { err: error, project: project.id, note: note.id },
+      'a commit that was commented on was not read',
+    );
+    return null;
+  }
 }
 
 async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>> {
@@ -68,10 +92,11 @@ async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>
 }
 
 /** What the commit did to the file of the line that is commented on. */
-async function fileDiff(work: Work, { note, project, commit }: Said) {
+async function fileDiff(work: Work, said: Said) {
+  const { note, project, commit } = said;
   const { path, line, line_type: lineType } = note;
   if (path === null || line === null || lineType === null) return null;
   const dir = repositoryOf(work, project);
-  const found = await findCommentedLine({ dir, commit, path, line, lineType });
+  const found = await orNull(work, said, findCommentedLine({ dir, commit, path, line, lineType }));
   return found && presentDiff(found.file);
 }

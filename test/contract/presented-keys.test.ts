@@ -2,15 +2,13 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { z } from 'zod';
 import { publishFolder } from '../../server/git/publish-folder.ts';
-import { repositoryDir } from '../../server/git/repository-path.ts';
-import { registrationToken, rootToken, withApp } from '../support/app.ts';
+import { type CallOptions, registrationToken, rootToken, withApp } from '../support/app.ts';
 import { formOf } from '../support/form-of.ts';
-import { importCommits } from '../support/import-commits.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
-import { commitTree, writeBlob, writeTree } from '../support/trees.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
+import { repositorySamples } from './repository-samples.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
 
 /** Keys that have no value yet: what fills them is not built. One that is produced has to leave this list. */
@@ -141,38 +139,8 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const form = { state: 'success', ref: 'master', target_url: 'https://ci.example.com', description: 'ok' };
     return [await body('POST', path, { as: rootToken, form })];
   },
-  'GET /projects/:id/repository/commits': async () => [await inLargeCommit('commits')],
-  'GET /projects/:id/repository/commits/*sha': async () => [await inLargeCommit('commits/master')],
-  'GET /projects/:id/repository/commits/*sha/diff': async () => [
-    await inLargeCommit('commits/master/diff?per_page=100'),
-  ],
-  'GET /projects/:id/repository/compare': async () => [await inLargeCommit('compare?from=first&to=master')],
   async 'POST /projects/:id/repository/commits/*sha/comments'() {
     return [await comment((await triggerable()).id)];
-  },
-  'GET /projects/:id/repository/contributors': async () => [await inLargeCommit('contributors')],
-  async 'GET /projects/:id/repository/branches'() {
-    const path = await makeBranch();
-    return [await body('GET', `${path}/branches/master`, { as: rootToken })];
-  },
-  async 'DELETE /projects/:id/repository/branches/*branch'() {
-    const path = await makeBranch();
-    return [await body('DELETE', `${path}/branches/master`, { as: rootToken })];
-  },
-  async 'GET /projects/:id/repository/tags'() {
-    const form = { tag_name: 'v1', ref: 'master', message: 'One', release_description: 'One' };
-    return [await body('POST', `${await makeBranch()}/tags`, { as: rootToken, form })];
-  },
-  async 'DELETE /projects/:id/repository/tags/*tag_name'() {
-    const path = await makeBranch();
-    await body('POST', `${path}/tags`, { as: rootToken, form: { tag_name: 'v1', ref: 'master' } });
-    return [await body('DELETE', `${path}/tags/v1`, { as: rootToken })];
-  },
-  async 'POST /projects/:id/repository/tags/*tag_name/release'() {
-    const path = await makeBranch();
-    await body('POST', `${path}/tags`, { as: rootToken, form: { tag_name: 'v1', ref: 'master' } });
-    const form = { description: 'One' };
-    return [await body('POST', `${path}/tags/v1/release`, { as: rootToken, form })];
   },
   async 'GET /projects/:id/variables/:key'() {
     const { id } = await holder.app.make.project();
@@ -236,29 +204,10 @@ job:
     const { id } = await holder.app.make.project();
     return [await body('GET', `/api/v3/projects/${id}/notification_settings`, { as: rootToken })];
   },
-  async 'GET /projects/:id/repository/tree'() {
-    const path = await repositoryWithFile();
-    return [await body('GET', `${path}/tree`, { as: rootToken })];
-  },
-  async 'GET /projects/:id/repository/files'() {
-    const path = await repositoryWithFile();
-    return [await body('GET', `${path}/files?file_path=a&ref=master`, { as: rootToken })];
-  },
   async 'POST /projects/:id/uploads'() {
     const { id } = await holder.app.make.project();
     const sent = formOf({ name: 'file', filename: 'a.png', content: 'x' });
     return [await body('POST', `/api/v3/projects/${id}/uploads`, { as: rootToken, ...sent })];
-  },
-  async 'POST /projects/:id/repository/files'() {
-    const { id } = await holder.app.make.project();
-    const form = { file_path: 'a', branch_name: 'master', content: 'a', commit_message: 'Add' };
-    return [await body('POST', `/api/v3/projects/${id}/repository/files`, { as: rootToken, form })];
-  },
-  async 'POST /projects/:id/repository/commits'() {
-    const { id } = await holder.app.make.project();
-    const actions = [{ action: 'create', file_path: 'a', content: 'a' }];
-    const json = { branch_name: 'master', commit_message: 'Add', actions };
-    return [await body('POST', `/api/v3/projects/${id}/repository/commits`, { as: rootToken, json })];
   },
   async 'GET /runners/:id'() {
     const { app } = holder;
@@ -276,6 +225,7 @@ job:
   'POST /ci/api/v1/runners/register': async () => [
     await body('POST', '/ci/api/v1/runners/register', { json: { token: registrationToken } }),
   ],
+  ...repositorySamples(holder, body),
 };
 
 const shapes = new Map(everyEndpoint().map(({ name, endpoint }) => [name, plain(endpoint.returns)]));
@@ -301,28 +251,10 @@ test('each shape with keys has a sample above', (t) => {
   );
 });
 
-/** @returns the path of the repository of a project with a branch `master`, which is not the default one. */
-async function makeBranch(): Promise<string> {
-  const project = await holder.app.make.project({ columns: { default_branch: 'trunk' } });
-  const path = `/api/v3/projects/${project.id}/repository`;
-  const form = { branch_name: 'master', ref: await looseCommit(holder.app, project) };
-  await body('POST', `${path}/branches`, { as: rootToken, form });
-  return path;
-}
-
 /** Of a user, unlike those of the whole instance. */
 function makeProgram(): Promise<unknown> {
   const form = { name: 'A program', redirect_uri: 'https://example.com/' };
   return body('POST', '/api/v3/user/applications', { as: rootToken, form });
-}
-
-/** @returns the path of a repository in the interface; it has a file `a` on master. */
-async function repositoryWithFile(): Promise<string> {
-  const { make, services } = holder.app;
-  const { id } = await make.project({ columns: { default_branch: 'master' } });
-  const dir = repositoryDir(services.repositoriesDir, id);
-  await commitTree(dir, await writeTree(dir, [`100644 blob ${await writeBlob(dir, 'x')}\ta`]));
-  return `/api/v3/projects/${id}/repository`;
 }
 
 /** A hook whose messages go nowhere. */
@@ -333,18 +265,6 @@ function makeHook(path: string): Promise<{ id: number }> {
 
 function makeTrigger({ id }: { id: number }): Promise<{ token: string }> {
   return body('POST', `/api/v3/projects/${id}/triggers`, { as: rootToken }) as Promise<{ token: string }>;
-}
-
-/** Reads from a repository whose newest commit is too large to be shown as a whole. */
-async function inLargeCommit(path: string): Promise<unknown> {
-  const { app } = holder;
-  const project = await app.make.project({ columns: { default_branch: 'master' } });
-  const dir = repositoryDir(app.services.repositoriesDir, project.id);
-  const names = Array.from({ length: 101 }, (_, index) => [`file-${index}`, 'x'] as const);
-  const files = { ...Object.fromEntries(names), a: 'x'.repeat(200_000) };
-  await importCommits(dir, 'master', [{}, { files }]);
-  await importCommits(dir, 'first', [{}]);
-  return body('GET', `/api/v3/projects/${project.id}/repository/${path}`, { as: rootToken });
 }
 
 function comment(projectId: number): Promise<unknown> {
@@ -393,8 +313,6 @@ async function asBoth(path: string): Promise<unknown[]> {
   const user = await holder.app.make.user();
   return [await body('GET', path, { as: rootToken }), await body('GET', path, { as: user.token })];
 }
-
-type CallOptions = Parameters<typeof holder.app.call>[2];
 
 async function body(method: string, path: string, options: CallOptions): Promise<unknown> {
   const answer = await holder.app.call(method, path, options);
