@@ -225,8 +225,10 @@ job:
   'POST /ci/api/v1/runners/register': async () => [
     await body('POST', '/ci/api/v1/runners/register', { json: { token: registrationToken } }),
   ],
-  ...repositorySamples(holder, body),
 };
+for (const [name, answers] of Object.entries(repositorySamples)) {
+  samples[name] = () => answers({ app: holder.app, body });
+}
 
 const shapes = new Map(everyEndpoint().map(({ name, endpoint }) => [name, plain(endpoint.returns)]));
 
