@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../sql.ts';
 /** A repository is tidied after so many pushes, or when the first of fewer is so old; each at most hourly. */
 const pushesUntilTidy = 10;
 const patienceSeconds = 86_400;
-const betweenTidiesSeconds = 3600;
+export const betweenTidiesSeconds = 3600;
 
 interface Count {
   pushes: number;

@@ -5,7 +5,7 @@ import { tidyRepository } from '../git/tidy.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
-import { beginTidying, queueTidying } from './queue-tidying.ts';
+import { beginTidying, betweenTidiesSeconds, queueTidying } from './queue-tidying.ts';
 import { staleAfter } from './settle-push.ts';
 
 /** Less than the time between two, so that they never meet. */
@@ -15,7 +15,7 @@ const timeLimitMs = 50 * 60_000;
  * Tidies the repository of a project and notes how large it is, at most once in an hour: asked for earlier, it is
  * put off. What cannot be read is left as it is, until the next pushes.
  *
- * @param signal the server is about to end.
+ * @param signal the server is about to end: what is left is done later.
  */
 export async function tidyProject(work: Work, projectId: number, signal?: AbortSignal): Promise<void> {
   const wait = await beginTidying(work, projectId);
@@ -30,7 +30,8 @@ export async function tidyProject(work: Work, projectId: number, signal?: AbortS
     const ms = Math.round(performance.now() - start);
     work.log.debug({ project: projectId, bytes, packs, ms }, 'tidied a repository');
   } catch (error) {
-    if (signal?.aborted || !(error instanceof GitError)) throw error;
+    if (signal?.aborted) return await queueTidying(work, projectId, betweenTidiesSeconds);
+    if (!(error instanceof GitError)) throw error;
     work.log.warn({ err: error, project: projectId }, 'a repository could not be tidied');
   }
 }
