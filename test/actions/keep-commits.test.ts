@@ -28,6 +28,11 @@ async function isThere(dir: string, sha: string): Promise<boolean> {
   return (await tryGit(dir, ['cat-file', '-e', sha])).code === 0;
 }
 
+/** Lets its branches be forced. */
+async function unprotect(project: { id: number }): Promise<void> {
+  await holder.app.rows('delete from protected_branches where project_id = $1', [project.id]);
+}
+
 test('commits that a branch leads to are kept by nothing else', async (t) => {
   const { tree, url, dir } = await filled();
   await tree.commit({ a: '1' });
@@ -40,6 +45,7 @@ test('commits that a branch leads to are kept by nothing else', async (t) => {
 test('a build of a commit that was forced away can be repeated after a cleaning, and the commit fetched', async (t) => {
   const { app } = holder;
   const { project, tree, url, dir, sha } = await filled();
+  await unprotect(project);
   await tree.commit({ a: '1' });
   const tip = await tree.head();
   await tree.git('push', '--quiet', url, 'master');
@@ -71,6 +77,7 @@ test('what no build names goes', async (t) => {
   const { project, tree, url, dir } = await empty();
   const first = await tree.commit({ a: '1' });
   await tree.git('push', '--quiet', url, 'master');
+  await unprotect(project);
   await tree.git('commit', '--quiet', '--amend', '--message', 'Another');
   await unprotect(project);
   await tree.git('push', '--quiet', '--force', url, 'master');
