@@ -51,7 +51,6 @@ test('a build of a commit that was forced away can be repeated after a cleaning,
   await tree.git('push', '--quiet', url, 'master');
   await tree.git('reset', '--quiet', '--hard', sha);
   await tree.git('commit', '--quiet', '--amend', '--message', 'Another');
-  await unprotect(project);
   await tree.git('push', '--quiet', '--force', url, 'master');
   t.deepEqual(await kept(dir), [tip], 'the newest one keeps all before it');
   await clean(dir);
@@ -79,7 +78,6 @@ test('what no build names goes', async (t) => {
   await tree.git('push', '--quiet', url, 'master');
   await unprotect(project);
   await tree.git('commit', '--quiet', '--amend', '--message', 'Another');
-  await unprotect(project);
   await tree.git('push', '--quiet', '--force', url, 'master');
   t.deepEqual(await kept(dir), []);
   await clean(dir);
@@ -145,8 +143,3 @@ test('a pipeline that is made once its branch has gone on elsewhere keeps its co
   t.is((await pipelines(project)).filter((pipeline) => pipeline.sha === forced).length, 1);
   t.true((await builds(project)).length > 1);
 });
-
-/** Nobody forces a push to a protected branch, as the first one of a project is. */
-async function unprotect({ id }: { id: number }): Promise<void> {
-  await holder.app.rows('delete from protected_branches where project_id = $1', [id]);
-}
