@@ -1,7 +1,5 @@
 import { repositoryDir } from '../../server/git/repository-path.ts';
-
 import { git } from '../git/real-git.ts';
-
 import { registrationToken, rootToken, type TestApp } from '../support/app.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
@@ -98,9 +96,6 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     raw_blobs: [files.blob],
     statuses: ['a'.repeat(40)],
   };
-  const dir = repositoryDir(app.services.repositoriesDir, project.id);
-  for (const ref of ['refs/heads/master', 'refs/heads/a/b', 'refs/tags/v1'])
-    await git(dir, 'update-ref', ref, files.commit);
   const secrets: Secret[] = [
     { value: owner.token, what: 'a private token', isForAdmins: false },
     { value: build.token, what: 'the token of a build', isForAdmins: false },
@@ -111,14 +106,16 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
   return { owner, project, secrets, named, tokens: [runner.token, build.token, project.runnersToken] };
 }
 
-/** @returns ids of a commit on master and of the one file in it, which is called `name`. */
+/** @returns ids of the one commit, which has two branches and a tag, and of its one file, which is called `name`. */
 async function fillRepository(
   { services }: TestApp,
   project: MadeProject,
 ): Promise<{ commit: string; blob: string }> {
   const dir = repositoryDir(services.repositoriesDir, project.id);
   const blob = await writeBlob(dir, 'A file\n');
-  return { blob, commit: await commitTree(dir, await writeTree(dir, [`100644 blob ${blob}\tname`])) };
+  const commit = await commitTree(dir, await writeTree(dir, [`100644 blob ${blob}\tname`]));
+  for (const ref of ['refs/heads/a/b', 'refs/tags/v1']) await git(dir, 'update-ref', ref, commit);
+  return { blob, commit };
 }
 
 interface Made {
