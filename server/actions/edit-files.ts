@@ -4,7 +4,7 @@ import { type Commit, parseCommit } from '../git/commit.ts';
 import { newCommit } from '../git/commit-object.ts';
 import { GitError, RefConflictError } from '../git/errors.ts';
 import { checkRefName, zeroSha } from '../git/ref-name.ts';
-import { isEmpty } from '../git/repository.ts';
+import { hasNoBranch } from '../git/repository.ts';
 import { writeObjects } from '../git/write-objects.ts';
 import { canPushTo } from '../policy/branch-protection.ts';
 import { editRules } from '../queries/edit-rules.ts';
@@ -96,7 +96,8 @@ async function readHead(work: Work, dir: string, branch: string): Promise<Commit
   const isName = checkRefName(branch, 'short') && ref.length <= longestRef;
   const head = isName ? await work.objects.readCommit(dir, ref) : null;
   if (head !== null) return head;
-  if (!(await isEmpty(dir))) throw badRequest('You can only create or edit files when you are on a branch');
+  if (!(await hasNoBranch(dir)))
+    throw badRequest('You can only create or edit files when you are on a branch');
   if (!isName) throw badRequest('Branch name is invalid');
   return null;
 }

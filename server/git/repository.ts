@@ -78,9 +78,9 @@ export async function setHead(dir: string, branch: string): Promise<void> {
   await runGit({ dir, args, attempted: `set HEAD to ${branch}` });
 }
 
-/** Whether the repository has neither branch nor tag. */
-export async function isEmpty(dir: string): Promise<boolean> {
-  const args = ['for-each-ref', '--count=1', '--format=%(refname)', 'refs/heads', 'refs/tags'];
+/** Whether the repository has no branch; tags do not count. */
+export async function hasNoBranch(dir: string): Promise<boolean> {
+  const args = ['for-each-ref', '--count=1', '--format=%(refname)', 'refs/heads'];
   const { stdout } = await runGit({ dir, args, attempted: 'look for branches' });
   return stdout.length === 0;
 }

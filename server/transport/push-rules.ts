@@ -72,13 +72,21 @@ function refusalOfRight(
     return 'You are not allowed to change existing tags on this project.';
   }
   const rule = ruleOf(command, protections);
-  if (rule === null) return null;
+  if (rule === null) return isEndOfDefault(command, project) ? defaultStays : null;
   if (command.newSha === zeroSha) {
     return 'You are not allowed to delete protected branches on this project. A master can unprotect the branch first.';
   }
   return canPushTo(viewer, project, rule)
     ? null
     : 'You are not allowed to push code to protected branches on this project. Push to another branch and open a merge request, or ask a master.';
+}
+
+const defaultStays =
+  'The default branch of a project cannot be deleted. Make another branch the default one first, or push to this one.';
+
+/** Git would refuse it too, with advice for whoever runs the server. */
+function isEndOfDefault(command: PushCommand, { default_branch }: GitAccess['project']): boolean {
+  return command.newSha === zeroSha && default_branch !== null && branchOf(command) === default_branch;
 }
 
 function ruleOf(command: PushCommand, protections: Protections): Protection | null {

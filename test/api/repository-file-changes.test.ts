@@ -91,6 +91,17 @@ test('a file is made, changed and removed, each by a commit of the caller', asyn
   t.is(await git('fsck', '--full', '--strict'), '');
 });
 
+test('a repository that has only tags takes a first file on a branch that it makes', async (t) => {
+  const { project, tree, dir, url } = await empty();
+  await tree.commit({ 'a.txt': 'one\n' });
+  await tree.git('tag', 'v1');
+  await tree.git('push', '--quiet', url, 'v1');
+  const form = { branch_name: 'trunk', file_path: 'b.txt', content: 'b', commit_message: 'First' };
+  const made = await call('POST', `/projects/${project.id}/repository/files`, project.owner.token, form);
+  t.is(made.status, 201);
+  t.not(await readRef(dir, 'refs/heads/trunk'), null);
+});
+
 test('the first file of an empty repository makes the branch, which becomes the default one', async (t) => {
   const { project, dir, url } = await empty();
   const path = `/projects/${project.id}/repository/files`;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import { GitError } from '../../server/git/errors.ts';
-import { createRepository, isEmpty, removeRepository, setHead } from '../../server/git/repository.ts';
+import { createRepository, hasNoBranch, removeRepository, setHead } from '../../server/git/repository.ts';
 import { repositoryDir } from '../../server/git/repository-path.ts';
 import { git, makeBench } from './real-git.ts';
 
@@ -32,7 +32,7 @@ test('a new repository is bare and empty, with master as HEAD, and works with gi
   await createRepository(dir);
   t.is(await readFile(join(dir, 'HEAD'), 'utf8'), 'ref: refs/heads/master\n');
   t.is(await git(dir, 'rev-parse', '--is-bare-repository'), 'true');
-  t.true(await isEmpty(dir));
+  t.true(await hasNoBranch(dir));
   t.deepEqual(await readdir(dirname(dir)), ['1.git']);
 });
 
@@ -40,14 +40,14 @@ test('making a repository again leaves its contents alone', async (t) => {
   const { dir, sha } = await bench.filled();
   await createRepository(dir);
   t.is(await git(dir, 'rev-parse', 'master'), sha);
-  t.false(await isEmpty(dir));
+  t.false(await hasNoBranch(dir));
 });
 
 test('making a repository at the same time from several places makes one', async (t) => {
   const dir = join(bench.folder, 'race', '1.git');
   await Promise.all(Array.from({ length: 8 }, () => createRepository(dir)));
   t.deepEqual(await readdir(dirname(dir)), ['1.git']);
-  t.true(await isEmpty(dir));
+  t.true(await hasNoBranch(dir));
 });
 
 test('what a crash left beside a repository is cleared away once it is old', async (t) => {

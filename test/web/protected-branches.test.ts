@@ -124,6 +124,20 @@ for (const rule of ['none', 'partial', 'full'] as const) {
     }
   });
 
+  if (rule === 'none') {
+    test.serial('nobody deletes the default branch, whoever may push to it', async (t) => {
+      const place = await scene();
+      await setRule(place, 'master', 'none');
+      await holder.app.rows(`update projects set default_branch = 'master' where id = $1`, [
+        place.project.id,
+      ]);
+      const ran = await push(place, 'master', ':refs/heads/master');
+      t.not(ran.code, 0);
+      t.regex(ran.stderr, /\[remote rejected\].*default branch of a project cannot be deleted/);
+      t.notRegex(ran.stderr, /denyDeleteCurrent/);
+    });
+  }
+
   test.serial(`who makes a branch by the interface, with rule ${rule}`, async (t) => {
     const place = await scene();
     const path = `/api/v3/projects/${place.project.id}/repository/branches`;
