@@ -1,24 +1,7 @@
 import { password } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
-import { clientTest, loadClient, type Place } from './client-test.ts';
-
-/** As it hands them back: bodies, and `true` for what was deleted. */
-interface Handed {
-  [key: string]: unknown;
-  id: number;
-}
-type Call = (...args: unknown[]) => void;
-type Calls = Record<string, Call>;
-type Projects = Record<'members' | 'hooks' | 'deploy_keys' | 'runners' | 'builds', Calls>;
-
-interface Client {
-  users: Calls & Record<'keys', Calls>;
-  groups: Calls;
-  projects: Calls & Projects;
-}
-
-type Options = { url: string } & ({ token: string } | { oauth_token: string });
-const open = loadClient<(options: Options) => Client>('gitlab');
+import { client, done, type Handed, handed, makeProject, many, open } from './callbacks-client.ts';
+import { clientTest, type Place } from './client-test.ts';
 
 clientTest('gitlab: users, their sessions and keys', async (t, place) => {
   const { users } = client(place);
@@ -141,28 +124,6 @@ clientTest('gitlab: runners, builds and triggers', async (t, place) => {
   t.is(await handed(projects, 'removeTrigger', project.id, token), true);
 });
 
-function client({ url, token }: Place): Client {
-  if (!open) throw new Error('not installed');
-  return open({ url, token });
-}
-
-function handed(calls: Calls | undefined, name: string, ...args: unknown[]): Promise<unknown> {
-  return new Promise((resolve) => calls?.[name]?.(...args, resolve));
-}
-
-/** Calls for an object. @throws Error when something else is handed back, which is all that this client tells. */
-async function done(calls: Calls | undefined, name: string, ...args: unknown[]): Promise<Handed> {
-  const found = await handed(calls, name, ...args);
-  if (typeof found === 'object' && found !== null) return found as Handed;
-  throw new Error(`${name} handed back ${JSON.stringify(found)}`);
-}
-
-async function many(calls: Calls, name: string, ...args: unknown[]): Promise<Handed[]> {
-  const found: unknown = await done(calls, name, ...args);
-  if (Array.isArray(found)) return found;
-  throw new Error(`${name} handed back no list`);
-}
-
 function makeUser(place: Place): Promise<Handed> {
   const username = place.name('ann');
   const email = `${username}@example.com`;
@@ -172,10 +133,6 @@ function makeUser(place: Place): Promise<Handed> {
 function makeGroup(place: Place): Promise<Handed> {
   const path = place.name('team');
   return done(client(place).groups, 'create', { name: path, path });
-}
-
-function makeProject(place: Place): Promise<Handed> {
-  return done(client(place).projects, 'create', { name: place.name('site') });
 }
 
 async function registerRunner({ url }: Place, token: string): Promise<{ id: number }> {

@@ -15,6 +15,8 @@ export interface Place {
   /** Root of the interface, without a slash at the end. */
   api: string;
   token: string;
+  /** Status of a creation that is documented to answer 200. */
+  createdAs200: 200 | 201;
   /** For names that nobody else uses. */
   name(word: string): string;
 }
@@ -53,6 +55,7 @@ async function openPlace(createStatus: string): Promise<Place> {
     url: hearth.url,
     api: `${hearth.url}/api/v3`,
     token: root.token,
+    createdAs200: createStatus === '201' ? 201 : 200,
     name: (word) => `${word}-${++count}`,
   };
 }

@@ -1,5 +1,7 @@
 // One file, so that all clients share the servers.
 import './callbacks.ts';
+import './callbacks-repository.ts';
 import './forms.ts';
+import './forms-repository.ts';
 import './json-bodies.ts';
 import './whole-lists.ts';

@@ -1,33 +1,7 @@
-import type { ExecutionContext } from 'ava';
 import { password } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
-import { clientTest, loadClient, type Place } from './client-test.ts';
-
-interface Handed {
-  [key: string]: unknown;
-  id: number;
-}
-/** Every resource has these; some have more. Path parameters stand among the others. */
-type Method = 'list' | 'get' | 'create' | 'update' | 'remove';
-type Send = (params: Record<string, unknown>) => Promise<unknown>;
-type Resource<More extends string = never> = Record<Method | More, Send>;
-
-interface Client {
-  users: Resource;
-  groups: Resource<'transferProject'>;
-  groupMembers: Resource;
-  projects: Resource<'search' | 'fork' | 'listEvents'>;
-  projectMembers: Resource;
-  hooks: Resource;
-  globalHooks: Resource;
-  deployKeys: Resource;
-}
-
-interface Package {
-  createPromise(options: { api: string; privateToken: string; requestTimeout: number }): Client;
-}
-
-const library = loadClient<Package>('node-gitlab');
+import { clientTest, type Place } from './client-test.ts';
+import { client, type Handed, makeProject, many, one, refused } from './forms-client.ts';
 
 clientTest('node-gitlab: users', async (t, place) => {
   const { users } = client(place);
@@ -119,28 +93,6 @@ clientTest('node-gitlab: hooks of the system', async (t, place) => {
   t.is(await globalHooks.remove({ hook_id: hook.id }), null);
 });
 
-function client({ api, token }: Place): Client {
-  if (!library) throw new Error('not installed');
-  // Its own patience is 5 s, which a machine that does much else at a time may need.
-  return library.createPromise({ api, privateToken: token, requestTimeout: 60_000 });
-}
-
-async function one(sent: Promise<unknown>): Promise<Handed> {
-  return (await sent) as Handed;
-}
-
-async function many(sent: Promise<unknown>): Promise<Handed[]> {
-  const found = await sent;
-  if (Array.isArray(found)) return found;
-  throw new Error(`no list but ${JSON.stringify(found)}`);
-}
-
-/** It rejects with an error that names the status. */
-async function refused(t: ExecutionContext, sent: Promise<unknown>, status: number): Promise<void> {
-  const error = await t.throwsAsync(sent);
-  t.is((error as Error & { statusCode?: number }).statusCode, status);
-}
-
 function makeUser(place: Place): Promise<Handed> {
   const username = place.name('bob');
   return one(
@@ -151,8 +103,4 @@ function makeUser(place: Place): Promise<Handed> {
 function makeGroup(place: Place): Promise<Handed> {
   const path = place.name('crew');
   return one(client(place).groups.create({ name: path, path, visibility_level: 20 }));
-}
-
-function makeProject(place: Place, more: Record<string, unknown> = {}): Promise<Handed> {
-  return one(client(place).projects.create({ name: place.name('shop'), ...more }));
 }

@@ -6,7 +6,14 @@ interface Handed {
   statusCode: number;
   body: Record<string, unknown> & { id: number };
 }
-type Send = (path: string, options: { endpoint: string; token?: string; body?: unknown }) => Promise<Handed>;
+interface Options {
+  endpoint: string;
+  token?: string;
+  body?: unknown;
+  json?: boolean;
+  encoding?: null;
+}
+type Send = (path: string, options: Options) => Promise<Handed>;
 type Client = Record<'get' | 'post' | 'put' | 'delete', Send>;
 
 const library = loadClient<Client>('gl-got');
@@ -72,6 +79,83 @@ clientTest('gl-got: the settings come back as they were put', async (t, place) =
   const none = { default_projects_limit: 10, restricted_signup_domains: [] };
   t.like((await send(place, 'put', 'application/settings', none)).body, none);
 });
+
+clientTest('gl-got: files, and commits of several', async (t, place) => {
+  const path = await makeLab(place);
+  const first = { file_path: 'a.txt', branch_name: 'master', commit_message: 'Change' };
+  t.is(await statusOf(place, 'post', `${path}/files`, { ...first, content: 'again\n' }), 400);
+  t.is((await send(place, 'put', `${path}/files`, { ...first, content: 'two\n' })).statusCode, 200);
+  const actions = [
+    { action: 'move', previous_path: 'a.txt', file_path: 'docs/a.txt' },
+    { action: 'create', file_path: 'b.bin', content: 'AP8=', encoding: 'base64' },
+  ];
+  const many = { branch_name: 'master', commit_message: 'Both', actions };
+  t.like(await send(place, 'post', `${path}/commits`, many), { statusCode: 201, body: { title: 'Both' } });
+  t.deepEqual(await bytesOf(place, `${path}/blobs/master?filepath=docs%2Fa.txt`), Buffer.from('two\n'));
+  t.deepEqual(await bytesOf(place, `${path}/blobs/master?filepath=b.bin`), Buffer.from([0, 255]));
+  const remove = { file_path: 'b.bin', branch_name: 'master', commit_message: 'Remove' };
+  t.is((await send(place, 'delete', `${path}/files`, remove)).statusCode, 200);
+  t.is(await statusOf(place, 'get', `${path}/files?file_path=b.bin&ref=master`), 404);
+  const zip = await bytesOf(place, `${path}/archive.zip`);
+  t.is(zip.subarray(0, 2).toString(), 'PK');
+});
+
+clientTest('gl-got: branches, tags and their releases', async (t, place) => {
+  const path = await makeLab(place);
+  const branch = await send(place, 'post', `${path}/branches`, { branch_name: 'topic', ref: 'master' });
+  t.is(branch.statusCode, place.createdAs200);
+  const rights = { developers_can_push: false, developers_can_merge: true };
+  t.like((await send(place, 'put', `${path}/branches/topic/protect`, rights)).body, {
+    protected: true,
+    ...rights,
+  });
+  t.like((await send(place, 'put', `${path}/branches/topic/unprotect`)).body, { protected: false });
+  t.like((await send(place, 'delete', `${path}/branches/topic`)).body, { branch_name: 'topic' });
+  const tag = await send(place, 'post', `${path}/tags`, { tag_name: 'v1.0', ref: 'master' });
+  t.is(tag.statusCode, place.createdAs200);
+  const release = `${path}/tags/v1.0/release`;
+  t.is(await statusOf(place, 'put', release, { description: 'None' }), 404);
+  t.like(await send(place, 'post', release, { description: 'One' }), {
+    statusCode: 201,
+    body: { tag_name: 'v1.0', description: 'One' },
+  });
+  t.is(await statusOf(place, 'post', release, { description: 'Two' }), 409);
+  t.like(await send(place, 'put', release, { description: 'Two' }), { statusCode: 200 });
+  t.like((await send(place, 'get', `${path}/tags/v1.0`)).body, { release: { description: 'Two' } });
+  t.like((await send(place, 'delete', `${path}/tags/v1.0`)).body, { tag_name: 'v1.0' });
+  t.is(await statusOf(place, 'post', release, { description: 'Gone' }), 404);
+});
+
+clientTest('gl-got: comments on commits, and who wrote them', async (t, place) => {
+  const path = await makeLab(place);
+  const { id: sha } = (await send(place, 'get', `${path}/commits/master`)).body;
+  const onLine = { note: 'Why?', path: 'a.txt', line: 1, line_type: 'new' };
+  const comment = await send(place, 'post', `${path}/commits/${sha}/comments`, onLine);
+  t.like(comment, { statusCode: 201, body: { ...onLine, author: { username: 'root' } } });
+  const loose = await send(place, 'post', `${path}/commits/master/comments`, { ...onLine, note: 'So' });
+  t.like(loose.body, { note: 'So', path: null, line: null, line_type: null });
+  const list: unknown = (await send(place, 'get', `${path}/commits/${sha}/comments`)).body;
+  t.deepEqual(list, [comment.body, loose.body]);
+  const contributors: unknown = (await send(place, 'get', `${path}/contributors`)).body;
+  t.like(contributors, { length: 1, 0: { name: 'Administrator', commits: 1, additions: 1, deletions: 0 } });
+});
+
+/** A project with one file. @returns the path of its repository. */
+async function makeLab(place: Place): Promise<string> {
+  const { body } = await send(place, 'post', 'projects', { name: place.name('lab') });
+  const path = `projects/${body.id}/repository`;
+  const file = { file_path: 'a.txt', branch_name: 'master', content: 'one\n', commit_message: 'Begin' };
+  await send(place, 'post', `${path}/files`, file);
+  return path;
+}
+
+/** An answer as it came. */
+async function bytesOf({ api, token }: Place, path: string): Promise<Buffer> {
+  const options = { endpoint: `${api}/`, token, json: false, encoding: null };
+  const body: unknown = (await library?.get(path, options))?.body;
+  if (Buffer.isBuffer(body)) return body;
+  throw new Error('no bytes');
+}
 
 function send(place: Place, method: keyof Client, path: string, body?: unknown): Promise<Handed> {
   if (!library) throw new Error('not installed');

@@ -10,6 +10,7 @@ interface Client {
   rq(path: string, params?: Record<string, unknown>): Promise<unknown>;
   list_projects(): Steps<Named[]>;
   list_groups(): Steps<Named[]>;
+  changelog(project: number, ref: string, bottom: unknown): Steps<Named[]>;
   put(path: string, params: Record<string, unknown>): Steps<Named>;
 }
 type Package = new (credentials: { api_url: string; private_token: string }) => Client;
@@ -47,6 +48,28 @@ clientTest('gitlab-api: parameters of a change in the query and in a form at onc
   });
   t.like(await client.rq('/projects/{{id}}', { id }), { description: 'a b & c' });
   t.like(await client.rq('/user'), { username: 'root' });
+});
+
+clientTest('gitlab-api: commits down to one, of a file that it changes', async (t, place) => {
+  const { id } = await post(place, 'projects', { name: place.name('log') });
+  const file = { file_path: 'a.txt', branch_name: 'master' };
+  const begin = { ...file, content: 'one\n', commit_message: 'Begin' };
+  await post(place, `projects/${id}/repository/files`, begin);
+  const change = { ...file, id, content: 'two & more = ü\n', commit_message: 'Change' };
+  t.like(await walk(open(place).put('/projects/{{id}}/repository/files', change)), file);
+  const shown = { id, file_path: 'a.txt', ref: 'master' };
+  t.like(await open(place).rq('/projects/{{id}}/repository/files', shown), {
+    content: Buffer.from(change.content).toString('base64'),
+  });
+  const log = await walk(open(place).changelog(id, 'master', null)).catch((error: unknown) => error);
+  t.is(log, 'Cannot find, sorry');
+  const [newest, oldest] = (await open(place).rq('/projects/{{id}}/repository/commits', { id })) as Named[];
+  t.deepEqual(await walk(open(place).changelog(id, 'master', newest?.id)), [newest]);
+  t.deepEqual(await walk(open(place).changelog(id, 'master', oldest?.id)), [newest, oldest]);
+  const branch = { id, branch: 'master' };
+  const protection = '/projects/{{id}}/repository/branches/{{branch}}';
+  t.like(await walk(open(place).put(`${protection}/unprotect`, branch)), { protected: false });
+  t.like(await walk(open(place).put(`${protection}/protect`, branch)), { protected: true });
 });
 
 function open({ api, token }: Place): Client {
