@@ -114,8 +114,9 @@ function pageUrl(url: string, query: Record<string, unknown>, { page, perPage }:
   ];
   for (const [key, value] of Object.entries(query)) {
     if (key === 'page' || key === 'per_page' || credentials.has(key)) continue;
-    if (Array.isArray(value)) for (const item of value) pairs.push([`${key}[]`, String(item)]);
-    else if (typeof value === 'string') pairs.push([key, value]);
+    const items: unknown[] = Array.isArray(value) ? value : [];
+    for (const item of items) if (typeof item === 'string') pairs.push([`${key}[]`, item]);
+    if (typeof value === 'string') pairs.push([key, value]);
   }
   pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return `${url}?${new URLSearchParams(pairs)}`;

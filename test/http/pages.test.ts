@@ -166,3 +166,10 @@ test('a create that is documented as 200 is a 201 when the setting says so', asy
     t.is((await send(other.url, { method, path: '/t/echo/1' })).status, 200, method);
   }
 });
+
+test('links leave out what no list is asked by, such as maps', async (t) => {
+  const { status, headers } = await ask({ path: '/t/list?total=45&a[][b]=1&c[]=2' });
+  t.is(status, 200);
+  t.regex(String(headers.link), /c%5B%5D=2/);
+  t.notRegex(String(headers.link), /a%5B/);
+});
