@@ -68,10 +68,11 @@ ownEngineTest(
   },
 );
 
+/** To a new branch. */
 async function push(project: Project, jobs: object): Promise<void> {
   const tree = await trees.fresh();
-  await tree.commit({ '.gitlab-ci.yml': JSON.stringify(jobs) });
-  await tree.git('push', '--quiet', '--force', forge.cloneUrl(project), 'master');
+  const sha = await tree.commit({ '.gitlab-ci.yml': JSON.stringify(jobs) });
+  await tree.git('push', '--quiet', forge.cloneUrl(project), `master:refs/heads/jobs-${sha}`);
 }
 
 /** The builds that run, once there are so many and their commands run. */

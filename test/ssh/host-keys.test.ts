@@ -1,7 +1,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { readHostKeys } from '../../server/ssh/host-keys.ts';
+import ssh2 from 'ssh2';
+import { makeHostKey, readHostKeys } from '../../server/ssh/host-keys.ts';
 import { tryProgram } from '../support/ssh.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -35,4 +36,14 @@ test('a file that holds no key stops the start with what can be done', async (t)
     name: 'StartError',
     message: /ssh_host_rsa_key .* is no private key/,
   });
+});
+
+test('every key that is made can be read again', async (t) => {
+  const keys = await Promise.all(
+    Array.from({ length: 2000 }, () => makeHostKey({ type: 'ed25519', options: {} })),
+  );
+  t.deepEqual(
+    keys.filter((key) => ssh2.utils.parseKey(key) instanceof Error),
+    [],
+  );
 });

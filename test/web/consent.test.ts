@@ -321,7 +321,7 @@ test('no redirect ever leaves the registered addresses', async (t) => {
       });
       if (!isOurs && !isTheirs) throw new Error(`led to ${answer.location}`);
     }),
-    { numRuns: 300 },
+    { numRuns: 1000 },
   );
   t.true(redirects > 20);
 });
