@@ -3,7 +3,7 @@ import { AppError, badRequest, conflict, notFound } from '../errors.ts';
 import { type Commit, parseCommit } from '../git/commit.ts';
 import { newCommit } from '../git/commit-object.ts';
 import { GitError, RefConflictError } from '../git/errors.ts';
-import { checkRefName, zeroSha } from '../git/ref-name.ts';
+import { isUsableRef, zeroSha } from '../git/ref-name.ts';
 import { hasNoBranch } from '../git/repository.ts';
 import { writeObjects } from '../git/write-objects.ts';
 import { canPushTo } from '../policy/branch-protection.ts';
@@ -27,8 +27,6 @@ export interface Edit {
   actions: readonly FileAction[];
 }
 
-/** Characters of a full ref name; what builds and events keep has to fit into an index. */
-const longestRef = 255;
 const waitMs = 30_000;
 
 /**
@@ -93,7 +91,7 @@ async function commitEdit(
 /** @returns null for the first branch of a repository. */
 async function readHead(work: Work, dir: string, branch: string): Promise<Commit | null> {
   const ref = `refs/heads/${branch}`;
-  const isName = checkRefName(branch, 'short') && ref.length <= longestRef;
+  const isName = isUsableRef(ref);
   const head = isName ? await work.objects.readCommit(dir, ref) : null;
   if (head !== null) return head;
   if (!(await hasNoBranch(dir)))

@@ -1,3 +1,5 @@
+import { rawEntries } from './tree.ts';
+
 /** What a tree says of one name. */
 export interface TreeEntry {
   /** As in the object: `100644`, `100755`, `120000` a symbolic link, `160000` a submodule, `40000` a folder. */
@@ -13,20 +15,12 @@ export type TreeEntries = Map<string, TreeEntry>;
 
 export const folderMode = '40000';
 
-/** Reads the bytes of a tree object; what git would not take for an entry, and all behind it, is left out. */
+/** Reads the bytes of a tree object. @throws GitError when they are none: what is left out would be lost. */
 export function parseTree(data: Buffer): TreeEntries {
   const entries: TreeEntries = new Map();
-  for (let start = 0; start < data.length; ) {
-    const space = data.indexOf(0x20, start);
-    const end = data.indexOf(0, space);
-    if (space === -1 || end === -1 || end + 21 > data.length) break;
+  for (const { mode, rawName, id } of rawEntries(data)) {
     // Old tools wrote folders with a zero in front.
-    const mode = data.toString('latin1', start, space).replace(/^0+/, '');
-    entries.set(data.toString('latin1', space + 1, end), {
-      mode,
-      sha: data.toString('hex', end + 1, end + 21),
-    });
-    start = end + 21;
+    entries.set(rawName, { mode: mode.replace(/^0+/, ''), sha: id });
   }
   return entries;
 }

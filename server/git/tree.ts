@@ -66,9 +66,17 @@ function indexOf(entries: readonly TreeEntry[]): Map<string, TreeEntry> {
 const space = 0x20;
 const idLength = 20;
 
-/** Reads the bytes of a tree object. @throws GitError when they are none. */
-export function parseTree(bytes: Buffer): Tree {
-  const entries: TreeEntry[] = [];
+/** One line of a tree object as it stands there. */
+export interface RawEntry {
+  /** Octal, as it was written. */
+  mode: string;
+  /** Bytes, one per character. */
+  rawName: string;
+  id: string;
+}
+
+/** Reads the bytes of a tree object, in git's order. @throws GitError when they are none. */
+export function* rawEntries(bytes: Buffer): Generator<RawEntry> {
   for (let at = 0; at < bytes.length; ) {
     const modeEnd = bytes.indexOf(space, at);
     const nameEnd = bytes.indexOf(0, modeEnd);
@@ -76,14 +84,20 @@ export function parseTree(bytes: Buffer): Tree {
     if (modeEnd === -1 || nameEnd === -1 || end > bytes.length) {
       throw new GitError({ attempted: 'read a tree', stderr: `senseless from byte ${at} on` });
     }
-    const rawName = bytes.toString('latin1', modeEnd + 1, nameEnd);
-    entries.push({
-      name: shownName(rawName),
-      rawName,
-      ...kindOf(bytes.toString('latin1', at, modeEnd)),
+    yield {
+      mode: bytes.toString('latin1', at, modeEnd),
+      rawName: bytes.toString('latin1', modeEnd + 1, nameEnd),
       id: bytes.toString('hex', nameEnd + 1, end),
-    });
+    };
     at = end;
+  }
+}
+
+/** Reads the bytes of a tree object. @throws GitError when they are none. */
+export function parseTree(bytes: Buffer): Tree {
+  const entries: TreeEntry[] = [];
+  for (const { mode, rawName, id } of rawEntries(bytes)) {
+    entries.push({ name: shownName(rawName), rawName, ...kindOf(mode), id });
   }
   return new Tree(entries, bytes.length);
 }
