@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Happening } from './mail/happening.ts';
 import type { MailTask } from './mail/news.ts';
 import { sql } from './sql.ts';
 
@@ -12,6 +13,7 @@ export interface TaskPayloads {
   import_project: { projectId: number };
   forget_over: Record<string, never>;
   measure_coverage: { buildId: number };
+  notify: { happening: Happening };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
   remove_blob: { key: string };

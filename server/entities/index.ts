@@ -6,8 +6,12 @@ import { Event } from './event.ts';
 import { ExternalStatus } from './external-status.ts';
 import { Hook, HookDelivery } from './hook.ts';
 import { Identity } from './identity.ts';
+import { Issue } from './issue.ts';
 import { Key, ProjectDeployKey } from './key.ts';
+import { IssueLabel, Label, MergeRequestLabel } from './label.ts';
 import { GroupMember, ProjectMember, ProjectShare } from './member.ts';
+import { MergeRequest } from './merge-request.ts';
+import { Milestone } from './milestone.ts';
 import { Namespace } from './namespace.ts';
 import { Note } from './note.ts';
 import { NotificationSetting } from './notification-setting.ts';
@@ -21,7 +25,9 @@ import { Release } from './release.ts';
 import { Runner, RunnerProject } from './runner.ts';
 import { Settings } from './settings.ts';
 import { Throttle, WebSession } from './sign-in.ts';
+import { Snippet } from './snippet.ts';
 import { ProjectCount, Star } from './star.ts';
+import { Mention, Subscription } from './subscription.ts';
 import { Trace, TracePart } from './trace.ts';
 import { Upload } from './upload.ts';
 import { User } from './user.ts';
@@ -40,7 +46,14 @@ export const entities = [
   Hook,
   HookDelivery,
   Identity,
+  Issue,
+  IssueLabel,
   Key,
+  Label,
+  Mention,
+  MergeRequest,
+  MergeRequestLabel,
+  Milestone,
   Namespace,
   Note,
   NotificationSetting,
@@ -62,7 +75,9 @@ export const entities = [
   Runner,
   RunnerProject,
   Settings,
+  Snippet,
   Star,
+  Subscription,
   TagSet,
   Throttle,
   Trace,

@@ -39,6 +39,12 @@ export const Note = defineEntity({
       expression:
         'create index "notes_noteable_index" on "notes" ("noteable_type", "noteable_id", "id") where "noteable_id" is not null',
     },
+    // Whether somebody has said something of a thing.
+    {
+      name: 'notes_noteable_author_index',
+      expression:
+        'create index "notes_noteable_author_index" on "notes" ("noteable_id", "noteable_type", "author_id") where "noteable_id" is not null and not "system"',
+    },
   ],
 });
 export type Note = InferEntity<typeof Note>;

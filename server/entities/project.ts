@@ -44,6 +44,7 @@ export const Project = defineEntity({
     runnersTokenSealed: p.blob(),
     avatar: p.string().nullable(),
     tagList: p.array().default([]),
+    /** Kept by a trigger of the issues. */
     openIssuesCount: p.integer().default(0),
     starCount: p.integer().default(0),
     forksCount: p.integer().default(0),
@@ -54,6 +55,10 @@ export const Project = defineEntity({
     importError: p.string().length(1024).nullable(),
     /** Number of the newest pipeline. */
     lastPipelineIid: p.integer().default(0),
+    /** Of the newest ones, also where they are gone. */
+    lastIssueIid: p.integer().default(0),
+    lastMergeRequestIid: p.integer().default(0),
+    lastMilestoneIid: p.integer().default(0),
     /** Of its files of objects, in bytes, when it was last tidied. */
     repositorySize: p.bigint('number').default(0),
     /** Since the repository was last tidied. */

@@ -15,6 +15,7 @@ import { sweepStagings } from '../actions/sweep-stagings.ts';
 import { tidyProject } from '../actions/tidy-repository.ts';
 import { translateDatabaseError } from '../database-errors.ts';
 import { deliverHook } from '../hooks/deliver.ts';
+import { notify } from '../mail/notify.ts';
 import { sendMail } from '../mail/send-mail.ts';
 import { forgetOver } from '../oauth/web-sessions.ts';
 import type { TaskName, TaskPayloads } from '../queue.ts';
@@ -39,6 +40,7 @@ const tasks: { [N in TaskName]: Task<N> } = {
   import_project: (work, { projectId }, signal) => importProject(work, projectId, { signal }),
   forget_over: forgetOver,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
+  notify,
   purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
   purge_project: (work, { projectId }) => purgeProject(work, projectId),
   async remove_blob(work, { key }) {

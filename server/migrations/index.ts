@@ -19,6 +19,7 @@ import { DroppedMessages } from './20261130-dropped-messages.ts';
 import { Notes } from './20261130-notes.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { RepositoryCare } from './20261130-repository-care.ts';
+import { IssuesAndMergeRequests } from './20261201-issues-and-merge-requests.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -42,6 +43,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-dropped-messages': DroppedMessages,
   '20261130-repository-care': RepositoryCare,
   '20261130-notes': Notes,
+  '20261201-issues-and-merge-requests': IssuesAndMergeRequests,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -20,6 +20,7 @@ export const migrationNames = [
   '20261130-dropped-messages',
   '20261130-repository-care',
   '20261130-notes',
+  '20261201-issues-and-merge-requests',
 ] as const;
 
 /** Where the database says which of them it has had. */

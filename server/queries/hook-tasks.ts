@@ -1,3 +1,5 @@
+import type { NoteableType } from './noteable.ts';
+
 /** A hook with so many messages waiting gets no more: nobody reads them at the other end. */
 const mostWaiting = 1000;
 
@@ -89,5 +91,24 @@ export function tellOfBuilds(source: string): string {
     subject: `json_build_object('kind', 'build', 'buildId', s.id, 'status', s.status, 'startedAt', s.started_at,
       'finishedAt', s.finished_at)`,
     event: `'Build Hook'`,
+  });
+}
+
+/**
+ * Parts, the last one `told`, of a statement about an issue or merge request, told as it is now. `$2` is what was done
+ * to it, `$3` the id of the user who did.
+ *
+ * @param source name of a part before this one, with all columns of the row.
+ */
+export function tellOfNoteable(source: string, type: NoteableType): string {
+  const [flag, kind, header] =
+    type === 'Issue'
+      ? ['issues_events', 'issue', 'Issue Hook']
+      : ['merge_requests_events', 'merge_request', 'Merge Request Hook'];
+  return tellHooks({
+    source,
+    heard: `h.project_id = s.project_id and h.${flag}`,
+    subject: `json_build_object('kind', '${kind}', 'action', $2::text, 'userId', $3::int, 'row', to_jsonb(s))`,
+    event: `'${header}'`,
   });
 }
