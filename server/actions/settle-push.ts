@@ -2,7 +2,7 @@ import { readRefName } from '../../shared/ref-kind.ts';
 import type { RefChange } from '../entities/push.ts';
 import { checkRefName, zeroSha } from '../git/ref-name.ts';
 import { wereApplied } from '../git/reflog.ts';
-import { readRef } from '../git/refs.ts';
+import { lookUpRef, lookUpRefs } from '../git/refs.ts';
 import { setHead } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
 import { removeStaleLocks, type StaleAfter } from '../git/stale-locks.ts';
@@ -64,7 +64,7 @@ export async function settlePush(
     if (!push) return true;
     const dir = repositoryDir(work.repositoriesDir, push.project_id);
     if (!isOver && push.age_ms > staleAfter.lockMs) await clearLocks(inner, push, dir);
-    const applied = await appliedChanges(push, dir);
+    const applied = await appliedChanges(inner, push, dir);
     const leftOut = await writeConsequences(inner, { push, dir, applied });
     if (leftOut > 0) onLeftOut?.(leftOut);
     const isAbandoned = push.age_ms > abandonedAfterSeconds * 1000;
@@ -94,12 +94,14 @@ async function clearLocks(work: Work, push: PushRow, dir: string): Promise<void>
   }
 }
 
-async function appliedChanges({ id, changes }: PushRow, dir: string): Promise<RefChange[]> {
+async function appliedChanges(
+  { objects }: Work,
+  { id, changes }: PushRow,
+  dir: string,
+): Promise<RefChange[]> {
   const { email } = pushIdentity(id);
-  const verdicts = await wereApplied(
-    dir,
-    changes.map((change) => ({ ...change, email, isLater: isLaterThan(id) })),
-  );
+  const questions = changes.map((change) => ({ ...change, email, isLater: isLaterThan(id) }));
+  const verdicts = await wereApplied(dir, questions, (names) => lookUpRefs(objects, dir, names));
   return changes.filter((_, index) => verdicts[index]);
 }
 
@@ -119,9 +121,9 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   await keepDropped(work, { projectId: push.project_id, dir, changes: applied });
   await chooseDefaultBranch(work, { push, dir, applied });
   await dropReleases(work, { pushId: push.id, projectId: push.project_id, tags: removedTags(applied) });
-  const makesRefs = applied.some((change) => change.oldSha === zeroSha);
-  const { default_branch } = push;
-  const trunk = makesRefs && default_branch ? await readRef(dir, `refs/heads/${default_branch}`) : null;
+  const trunkRef = push.default_branch === null ? null : `refs/heads/${push.default_branch}`;
+  const leavesTrunk = applied.some(({ ref, oldSha }) => oldSha === zeroSha && ref !== trunkRef);
+  const trunk = leavesTrunk && trunkRef ? await lookUpRef(work.objects, dir, trunkRef) : null;
   let pipelines = 0;
   for (const change of applied) {
     if (!readRefName(change.ref)) continue;

@@ -58,12 +58,10 @@ async function readFolder(work: Work, read: FolderRead): Promise<PageAnswer<Tree
   const prefix = path.map((name) => `${name}/`).join('');
   if (!isRecursive) {
     const tree = await work.objects.readTree(dir, folder.id);
-    return pageOf(tree?.listed ?? [], page).map((entry) =>
-      presentTreeEntry({ ...entry, path: prefix + entry.name }),
-    );
+    return pageOf(tree?.listed ?? [], page).map((entry) => presentTreeEntry(entry, prefix + entry.name));
   }
   const stretch = { offset: (page.page - 1) * page.perPage, limit: page.perPage };
   const walk = { objects: work.objects, dir, tree: folder.id, prefix, signal };
   const { entries, total } = await listBelow(walk, stretch);
-  return new PageAnswer(entries.map(presentTreeEntry), total);
+  return new PageAnswer(entries, total).map((entry) => presentTreeEntry(entry, entry.path));
 }

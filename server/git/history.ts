@@ -22,22 +22,20 @@ export async function commitsBetween(
   const attempted = `list the commits of ${oldSha}..${newSha}`;
   checkShas(attempted, [oldSha, newSha]);
   const revisions = oldSha === zeroSha ? [newSha] : [newSha, `^${oldSha}`];
-  // One more than wanted tells whether counting is worth a walk over all of them.
-  const list = ['rev-list', `--max-count=${Math.trunc(limit) + 1}`, ...revisions, '--'];
-  const { stdout } = await runGit({ dir, args: list, attempted });
-  const shas = stdout.toString('latin1').split('\n').filter(isSha);
-  const commits = await Promise.all(shas.slice(0, limit).map((sha) => objects.readCommit(dir, sha)));
-  const total = shas.length <= limit ? shas.length : await countCommits(dir, { revisions, attempted });
-  return { total, commits: commits.filter((found) => found !== null) };
+  const start = { text: '', bytes: 0 };
+  const startSize = Math.trunc(limit) * lineSize;
+  const take = (piece: Buffer) => {
+    if (start.bytes < startSize) start.text += piece.toString('latin1', 0, startSize - start.bytes);
+    start.bytes += piece.length;
+  };
+  await runGit({ dir, args: ['rev-list', ...revisions, '--'], attempted, take });
+  const shas = start.text.split('\n').filter(isSha);
+  const commits = await Promise.all(shas.map((sha) => objects.readCommit(dir, sha)));
+  return { total: start.bytes / lineSize, commits: commits.filter((found) => found !== null) };
 }
 
-async function countCommits(
-  dir: string,
-  { revisions, attempted }: { revisions: string[]; attempted: string },
-): Promise<number> {
-  const { stdout } = await runGit({ dir, args: ['rev-list', '--count', ...revisions, '--'], attempted });
-  return Number(stdout.toString('latin1'));
-}
+/** Bytes of an id and the end of its line. */
+const lineSize = 41;
 
 /** The best common ancestor of two commits, or null when their histories have nothing in common. */
 export async function mergeBase(

@@ -46,13 +46,18 @@ export async function wasApplied(dir: string, question: AppliedQuestion): Promis
   return verdict ?? false;
 }
 
-/** The same for all refs of a push, in their order. */
-export async function wereApplied(dir: string, questions: readonly AppliedQuestion[]): Promise<boolean[]> {
+/**
+ * The same for all refs of a push, in their order.
+ *
+ * @param read finds what refs hold now; `readRefs` unless told.
+ */
+export async function wereApplied(
+  dir: string,
+  questions: readonly AppliedQuestion[],
+  read: (names: string[]) => Promise<Map<string, string>> = (names) => readRefs(dir, names),
+): Promise<boolean[]> {
   // The refs before their logs: a move in between then only adds a line that agrees with what the ref was.
-  const current = await readRefs(
-    dir,
-    questions.map(({ ref }) => ref),
-  );
+  const current = await read(questions.map(({ ref }) => ref));
   const verdicts: boolean[] = [];
   for (const question of questions) {
     const isName = checkRefName(question.ref);

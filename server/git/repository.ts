@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GitError } from './errors.ts';
 import { checkRefName } from './ref-name.ts';
@@ -74,7 +74,11 @@ export async function removeRepository(dir: string): Promise<void> {
 export async function setHead(dir: string, branch: string): Promise<void> {
   if (!checkRefName(branch, 'short'))
     throw new GitError({ attempted: `set HEAD to ${JSON.stringify(branch)}` });
-  const args = ['symbolic-ref', 'HEAD', `refs/heads/${branch}`];
+  const target = `refs/heads/${branch}`;
+  // So it is in most repositories when their first branch comes, and a process costs more than a look.
+  const present = await readFile(join(dir, 'HEAD'), 'utf8').catch(() => '');
+  if (present === `ref: ${target}\n`) return;
+  const args = ['symbolic-ref', 'HEAD', target];
   await runGit({ dir, args, attempted: `set HEAD to ${branch}` });
 }
 

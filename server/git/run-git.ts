@@ -105,6 +105,8 @@ export interface RunOptions extends GitCall {
   answers?: readonly number[];
   /** Bytes of stdout to hold at most; 16 MB unless told. */
   limit?: number;
+  /** Gets stdout piece by piece; none of it is held then, and there may be as much of it as there is. */
+  take?: (piece: Buffer) => void;
   /** One minute unless told. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
@@ -118,7 +120,8 @@ export async function runGit(options: RunOptions): Promise<{ code: number; stdou
   options.signal?.throwIfAborted();
   const git = spawnGit(options);
   const stop = stopper(git, options);
-  const output = collect(git, { limit: options.limit ?? 16 * 1024 * 1024, stop: stop.because });
+  const { take, limit = 16 * 1024 * 1024 } = options;
+  const output = take ? passOn(git, take) : collect(git, { limit, stop: stop.because });
   git.child.stdin.end(options.input ?? '');
   const end = await git.ended;
   const stdout = await output;
@@ -163,4 +166,9 @@ function collect(git: GitProcess, options: { limit: number; stop: (why: string) 
     else chunks.push(chunk);
   });
   return new Promise((resolve) => git.child.stdout.once('close', () => resolve(Buffer.concat(chunks))));
+}
+
+function passOn(git: GitProcess, take: (piece: Buffer) => void): Promise<Buffer> {
+  git.child.stdout.on('data', take);
+  return new Promise((resolve) => git.child.stdout.once('close', () => resolve(Buffer.alloc(0))));
 }

@@ -10,7 +10,10 @@ export const TreeEntryJson = z.strictObject({
 });
 export type TreeEntryJson = z.infer<typeof TreeEntryJson>;
 
-/** @param entry.path from the root of the repository. */
-export function presentTreeEntry({ name, type, mode, id, path }: TreeEntryJson): TreeEntryJson {
+/** @param path from the root of the repository. */
+export function presentTreeEntry(
+  { name, type, mode, id }: Omit<TreeEntryJson, 'path'>,
+  path: string,
+): TreeEntryJson {
   return { name, type, mode, id, path };
 }

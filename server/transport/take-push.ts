@@ -42,11 +42,23 @@ export interface TakenPush {
  */
 export async function takePush(work: Work, push: IncomingPush): Promise<TakenPush> {
   const { replay, ...head } = await readCommands(push.body);
+  if (head.commands.length === 0) return nothingPushed(replay);
   const { refusal, guarded } = await pushRulesFor(work, push.access, head.commands);
   if (refusal === null) return receive(work, { ...push, head, guarded, replay });
   // The client reads no answer before it has sent everything.
   if (head.commands.some(({ newSha }) => newSha !== zeroSha)) await finished(replay.resume());
-  const answer = Readable.from([refusePush(head, () => refusal)], { objectMode: false });
+  return answered(refusePush(head, () => refusal));
+}
+
+/** By sending nothing, clients find out whether they may push. Git would say nothing to that. */
+function nothingPushed(replay: Readable): TakenPush {
+  // Not waited for: it may go on. That it breaks off is nobody's loss.
+  replay.on('error', () => undefined).resume();
+  return answered(Buffer.alloc(0));
+}
+
+function answered(report: Buffer): TakenPush {
+  const answer = Readable.from([report], { objectMode: false });
   return { answer, ended: Promise.resolve({ code: 0, signal: null }) };
 }
 
@@ -66,13 +78,12 @@ async function receive(
   const mark = skipCi ? { skipCi } : {};
   const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha, ...mark }));
   const userId = access.viewer?.id ?? null;
-  const isProbe = changes.length === 0;
-  const pushId = isProbe ? 0 : await recordPush(work, { projectId: access.project.id, userId, changes });
+  const pushId = await recordPush(work, { projectId: access.project.id, userId, changes });
   const dir = repositoryOf(work, access.project);
   const identity = pushIdentity(pushId);
   const guard = await guardMoves(guarded);
   const { output, done } = receivePack({ dir, body: replay, protocol, identity, guard, signal });
-  const settled = done.then((end) => (isProbe ? noOutcome : settle(work, pushId, end)));
+  const settled = done.then((end) => settle(work, pushId, end));
   const { capabilities } = head;
   const messages = async () => linesForPusher({ ...(await settled), unknownOptions: unknown });
   const answer = Readable.from(withMessages(output, { capabilities, messages }), { objectMode: false });
