@@ -3,6 +3,7 @@ import { unavailable } from '../errors.ts';
 import { listCommits } from '../git/commit-list.ts';
 import { commitLimits, diffOf, emptyTree } from '../git/diff.ts';
 import { readCommits } from '../git/read-commits.ts';
+import { rawPathsOf } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { PageAnswer } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -43,7 +44,9 @@ const list = endpoint({
     const path = readPath(params.path);
     if (from === null || path === null) return new PageAnswer([], 0);
     const window = { start: (page.page - 1) * page.perPage, count: page.perPage, signal };
-    const query = { dir, from, path, since: params.since, until: params.until };
+    const rawPaths =
+      path.length === 0 ? undefined : await rawPathsOf(work.objects, dir, { commit: from, path });
+    const query = { dir, from, rawPaths, since: params.since, until: params.until };
     const { shas, total } = await inTime(() => listCommits(query, window));
     const commits = await readCommits(work.objects, dir, shas);
     return new PageAnswer(commits.map(presentCommitItem), total);
@@ -95,9 +98,8 @@ async function statusOf(
   return commitStatus(pipelines.get(sha) ?? []);
 }
 
-/** Without what means nothing; undefined for everything, null for what leads out and so names nothing. */
-function readPath(given: string | undefined): string | undefined | null {
+/** The names on the way, without what means nothing; none for everything, null for what leads out of the tree. */
+function readPath(given: string | undefined): string[] | null {
   const parts = (given ?? '').split('/').filter((part) => part !== '' && part !== '.');
-  if (parts.includes('..')) return null;
-  return parts.length === 0 ? undefined : parts.join('/');
+  return parts.includes('..') ? null : parts;
 }
