@@ -8,7 +8,7 @@ import { onProject } from '../http/access.ts';
 import { PageAnswer } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { pageOf } from '../http/page-of.ts';
-import { optional, pathText, text, timestamp } from '../http/params.ts';
+import { optional, pathText, revision, text, timestamp } from '../http/params.ts';
 import { can } from '../policy/project.ts';
 import {
   CommitDetailJson,
@@ -31,7 +31,7 @@ const list = endpoint({
     'Commits of a branch, a tag or a commit, newest first; with `path`, those that changed a file or folder',
   access: onProject('read_code'),
   params: {
-    ref_name: optional(text({ max: 1024 })),
+    ref_name: optional(revision()),
     since: optional(timestamp()),
     until: optional(timestamp()),
     path: optional(text({ max: 4096 })),
