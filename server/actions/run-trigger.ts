@@ -1,7 +1,6 @@
 import { isStorable } from '../../shared/storable-text.ts';
 import { badRequest, nothingHere, unauthorized } from '../errors.ts';
-import { zeroSha } from '../git/ref-name.ts';
-import { listRefs } from '../git/refs.ts';
+import { checkRefName, zeroSha } from '../git/ref-name.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import { findTrigger } from '../queries/triggers.ts';
@@ -52,13 +51,14 @@ async function findRef(
   work: Work,
   { project, ref }: TriggerCall,
 ): Promise<{ isTag: boolean; commit: string } | null> {
+  const dir = repositoryOf(work, project);
   for (const [prefix, isTag] of [
     ['refs/heads/', false],
     ['refs/tags/', true],
   ] as const) {
     const name = prefix + ref;
-    const found = (await listRefs(repositoryOf(work, project), [name])).find((one) => one.name === name);
-    if (found?.commit) return { isTag, commit: found.commit };
+    const found = checkRefName(name) ? await work.objects.readInfo(dir, `${name}^{commit}`) : null;
+    if (found) return { isTag, commit: found.sha };
   }
   return null;
 }

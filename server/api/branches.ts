@@ -7,7 +7,7 @@ import { onProject } from '../http/access.ts';
 import { PageAnswer } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { pageOf } from '../http/page-of.ts';
-import { flag, optional, pathText, text } from '../http/params.ts';
+import { flag, optional, pathText, revision } from '../http/params.ts';
 import { BranchJson, presentBranch } from '../present/branch.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
@@ -85,7 +85,7 @@ const create = endpoint({
   path: '/projects/:id/repository/branches',
   summary: 'Makes a branch from a branch, a tag or a commit',
   access: onProject('push_code'),
-  params: { branch_name: text({ max: 1024 }), ref: text({ max: 1024 }) },
+  params: { branch_name: revision(), ref: revision() },
   status: 200,
   creates: true,
   returns: BranchJson,

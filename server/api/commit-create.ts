@@ -2,11 +2,11 @@ import { editFiles } from '../actions/edit-files.ts';
 import { missing } from '../errors.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { optional, text } from '../http/params.ts';
+import { optional, revision, text } from '../http/params.ts';
 import { CommitDetailJson, presentCommitDetail } from '../present/commit.ts';
 import { fileActions } from './file-actions.ts';
 
-const branchName = optional(text({ max: 1024 }));
+const branchName = optional(revision());
 
 const create = endpoint({
   method: 'POST',

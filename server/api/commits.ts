@@ -3,11 +3,12 @@ import { unavailable } from '../errors.ts';
 import { listCommits } from '../git/commit-list.ts';
 import { commitLimits, diffOf, emptyTree } from '../git/diff.ts';
 import { readCommits } from '../git/read-commits.ts';
+import { rawPathsOf } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { PageAnswer } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { pageOf } from '../http/page-of.ts';
-import { optional, pathText, text, timestamp } from '../http/params.ts';
+import { optional, pathText, revision, text, timestamp } from '../http/params.ts';
 import { can } from '../policy/project.ts';
 import {
   CommitDetailJson,
@@ -30,7 +31,7 @@ const list = endpoint({
     'Commits of a branch, a tag or a commit, newest first; with `path`, those that changed a file or folder',
   access: onProject('read_code'),
   params: {
-    ref_name: optional(text({ max: 1024 })),
+    ref_name: optional(revision()),
     since: optional(timestamp()),
     until: optional(timestamp()),
     path: optional(text({ max: 4096 })),
@@ -43,7 +44,9 @@ const list = endpoint({
     const path = readPath(params.path);
     if (from === null || path === null) return new PageAnswer([], 0);
     const window = { start: (page.page - 1) * page.perPage, count: page.perPage, signal };
-    const query = { dir, from, path, since: params.since, until: params.until };
+    const rawPaths =
+      path.length === 0 ? undefined : await rawPathsOf(work.objects, dir, { commit: from, path });
+    const query = { dir, from, rawPaths, since: params.since, until: params.until };
     const { shas, total } = await inTime(() => listCommits(query, window));
     const commits = await readCommits(work.objects, dir, shas);
     return new PageAnswer(commits.map(presentCommitItem), total);
@@ -95,9 +98,8 @@ async function statusOf(
   return commitStatus(pipelines.get(sha) ?? []);
 }
 
-/** Without what means nothing; undefined for everything, null for what leads out and so names nothing. */
-function readPath(given: string | undefined): string | undefined | null {
+/** The names on the way, without what means nothing; none for everything, null for what leads out of the tree. */
+function readPath(given: string | undefined): string[] | null {
   const parts = (given ?? '').split('/').filter((part) => part !== '' && part !== '.');
-  if (parts.includes('..')) return null;
-  return parts.length === 0 ? undefined : parts.join('/');
+  return parts.includes('..') ? null : parts;
 }

@@ -2,7 +2,7 @@ import { compareCommits } from '../git/compare.ts';
 import { resolveCommit } from '../git/refs.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { text } from '../http/params.ts';
+import { revision } from '../http/params.ts';
 import { ComparisonJson, presentComparison } from '../present/comparison.ts';
 import { repositoryOf } from '../queries/repository.ts';
 
@@ -13,7 +13,7 @@ const compare = endpoint({
   path: '/projects/:id/repository/compare',
   summary: 'What a branch, tag or commit has that another one has not, since their histories parted',
   access: onProject('read_code'),
-  params: { from: text({ max: 1024 }), to: text({ max: 1024 }) },
+  params: { from: revision(), to: revision() },
   returns: ComparisonJson,
   async run({ project, params, work, signal }) {
     const dir = repositoryOf(work, project);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FileAction } from '../actions/change-tree.ts';
 import { invalid, missing } from '../errors.ts';
-import { anything, choice, optional, type Param, readParams, text } from '../http/params.ts';
+import { anything, choice, optional, type Param, readParams, revision, text } from '../http/params.ts';
 import { content, encoding, readContent } from './file-content.ts';
 
 const words = ['create', 'update', 'delete', 'move'] as const;
@@ -40,7 +40,7 @@ function readAction(item: unknown, name: string): FileAction {
   };
   const action = named('action', choice(words));
   const path = named('file_path', text({ max: 4096 }));
-  const lastCommitId = named('last_commit_id', optional(text({ max: 1024 })));
+  const lastCommitId = named('last_commit_id', optional(revision()));
   const bytes = () => {
     const sent = named('content', content({ mayBeEmpty: true }));
     return readContent(sent, named('encoding', encoding()), `${name}[content]`);

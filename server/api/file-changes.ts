@@ -3,18 +3,18 @@ import type { FileAction } from '../actions/change-tree.ts';
 import { editFiles } from '../actions/edit-files.ts';
 import { onProject } from '../http/access.ts';
 import { type Call, type Endpoint, endpoint } from '../http/endpoint.ts';
-import { optional, type Params, text } from '../http/params.ts';
+import { optional, type Params, revision, text } from '../http/params.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import { content, encoding, readContent } from './file-content.ts';
 
-const place = { file_path: text({ max: 4096 }), branch_name: text({ max: 1024 }) };
+const place = { file_path: text({ max: 4096 }), branch_name: revision() };
 const commit = {
   commit_message: text(),
   author_name: optional(text({ max: 255 })),
   author_email: optional(text({ max: 255 })),
 };
-const guard = { last_commit_id: optional(text({ max: 1024 })) };
+const guard = { last_commit_id: optional(revision()) };
 
 const FileChangeJson = z.strictObject({
   file_name: z.string(),

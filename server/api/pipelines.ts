@@ -4,7 +4,7 @@ import { notFound } from '../errors.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
-import { optional, pathId, text } from '../http/params.ts';
+import { optional, pathId, revision } from '../http/params.ts';
 import { PipelineJson, presentPipeline } from '../present/pipeline.ts';
 import { findPipeline, listPipelines, type PipelineRow } from '../queries/pipelines.ts';
 import type { Work } from '../services.ts';
@@ -14,7 +14,7 @@ const list = endpoint({
   path: '/projects/:id/pipelines',
   summary: 'Pipelines of a project, newest first',
   access: onProject('read_build'),
-  params: { ref: optional(text({ max: 1024 })), sha: optional(text({ max: 40 })) },
+  params: { ref: optional(revision()), sha: optional(revision()) },
   returns: PipelineJson,
   list: true,
   async run({ project, params, page, work }) {

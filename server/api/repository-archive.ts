@@ -5,7 +5,7 @@ import { onProject } from '../http/access.ts';
 import { bytes, StreamAnswer } from '../http/answers.ts';
 import { contentDisposition } from '../http/content-disposition.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { optional, pathText, text } from '../http/params.ts';
+import { optional, pathText, revision } from '../http/params.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import type { Work } from '../services.ts';
 import { requirePlace } from './repository-place.ts';
@@ -15,7 +15,7 @@ const archive = endpoint({
   path: '/projects/:id/repository/archive',
   summary: 'The files of a commit, branch or tag as tar.gz; the default branch unless told',
   access: onProject('read_code'),
-  params: { sha: optional(text({ max: 1024 })) },
+  params: { sha: optional(revision()) },
   returns: bytes('application/octet-stream'),
   run: ({ project, params, work }) => sendArchive(work, project, params.sha),
 });
@@ -25,7 +25,7 @@ const archiveAs = endpoint({
   path: '/projects/:id/repository/archive.:format',
   summary: 'The same as zip, tar, tar.gz or tar.bz2, by the usual ends of their names; tar.gz for others',
   access: onProject('read_code'),
-  params: { format: pathText(), sha: optional(text({ max: 1024 })) },
+  params: { format: pathText(), sha: optional(revision()) },
   returns: bytes('application/octet-stream'),
   run: ({ project, params, work }) => sendArchive(work, project, params.sha, params.format),
 });

@@ -4,7 +4,7 @@ import { lastCommitOf } from '../git/last-commit.ts';
 import { findPath } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { text } from '../http/params.ts';
+import { revision, text } from '../http/params.ts';
 import { presentRepositoryFile, RepositoryFileJson } from '../present/repository-file.ts';
 import type { Work } from '../services.ts';
 import { inTime } from './commit-lookup.ts';
@@ -19,7 +19,7 @@ const get = endpoint({
   path: '/projects/:id/repository/files',
   summary: 'A file in a commit, branch or tag, with its contents in base64',
   access: onProject('read_code'),
-  params: { file_path: text({ max: 4096 }), ref: text({ max: 1024 }) },
+  params: { file_path: text({ max: 4096 }), ref: revision() },
   returns: RepositoryFileJson,
   async run({ project, params, work, signal }) {
     const { dir, sha } = await requirePlace(work, { project, ref: params.ref, missing: 'Commit' });

@@ -7,7 +7,7 @@ import { PageAnswer } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { pageOf } from '../http/page-of.ts';
 import type { PageRequest } from '../http/paginate.ts';
-import { flag, optional, text } from '../http/params.ts';
+import { flag, optional, revision, text } from '../http/params.ts';
 import { presentTreeEntry, TreeEntryJson } from '../present/tree-entry.ts';
 import type { Work } from '../services.ts';
 import { type RepositoryPlace, requirePlace } from './repository-place.ts';
@@ -20,7 +20,7 @@ const list = endpoint({
   access: onProject('read_code'),
   params: {
     path: optional(text({ max: 4096 })),
-    ref_name: optional(text({ max: 1024 })),
+    ref_name: optional(revision()),
     recursive: optional(flag()),
   },
   returns: TreeEntryJson,

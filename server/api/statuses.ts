@@ -1,8 +1,9 @@
 import { postStatus } from '../actions/post-status.ts';
+import { longestRef } from '../git/ref-name.ts';
 import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
-import { flag, optional, pathText, text } from '../http/params.ts';
+import { flag, optional, pathText, revision, text } from '../http/params.ts';
 import { can } from '../policy/project.ts';
 import { CommitStatusJson, presentCommitStatus } from '../present/commit-status.ts';
 import { type CommitStatusRow, findExternalStatus, listCommitStatuses } from '../queries/commit-statuses.ts';
@@ -16,8 +17,8 @@ const list = endpoint({
   access: onProject('read_commit_status'),
   params: {
     sha: pathText(),
-    ref_name: optional(text({ max: 1024 })),
-    ref: optional(text({ max: 1024 })),
+    ref_name: optional(revision()),
+    ref: optional(revision()),
     stage: optional(text()),
     name: optional(text()),
     all: optional(flag()),
@@ -49,7 +50,7 @@ const post = endpoint({
   params: {
     sha: pathText(),
     state: text({ max: 255 }),
-    ref: optional(text({ max: 1024 })),
+    ref: optional(text({ max: longestRef })),
     name: optional(text({ max: 255 })),
     context: optional(text({ max: 255 })),
     target_url: optional(text({ max: 2048 })),

@@ -6,7 +6,7 @@ import { onProject } from '../http/access.ts';
 import { PageAnswer } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { pageOf } from '../http/page-of.ts';
-import { optional, pathText, text } from '../http/params.ts';
+import { optional, pathText, revision, text } from '../http/params.ts';
 import { presentTag, TagJson } from '../present/tag.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
@@ -48,8 +48,8 @@ const create = endpoint({
   summary: 'Makes a tag of a branch, a tag or a commit; with a message it is an annotated one',
   access: onProject('push_code'),
   params: {
-    tag_name: text({ max: 1024 }),
-    ref: text({ max: 1024 }),
+    tag_name: revision(),
+    ref: revision(),
     message: optional(text()),
     release_description: optional(text()),
   },

@@ -4,7 +4,7 @@ import { notFound, nothingHere } from '../errors.ts';
 import { anyone, onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
-import { anything, optional, pathText, text } from '../http/params.ts';
+import { anything, optional, pathText, revision, text } from '../http/params.ts';
 import { presentTrigger, TriggeredJson, TriggerJson } from '../present/trigger.ts';
 import { findProject } from '../queries/project-row.ts';
 import { findTrigger, listTriggers, type TriggerRow } from '../queries/triggers.ts';
@@ -68,7 +68,7 @@ const run = endpoint({
   access: anyone(),
   params: {
     id: pathText(),
-    ref: text({ max: 1024 }),
+    ref: revision(),
     token: text({ max: 255 }),
     variables: optional(anything()),
   },

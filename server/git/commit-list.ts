@@ -1,5 +1,6 @@
 import { GitError } from './errors.ts';
 import { Facts } from './facts.ts';
+import { pathspecsOf } from './pathspec.ts';
 import { isSha } from './ref-name.ts';
 import { runGit } from './run-git.ts';
 
@@ -11,8 +12,11 @@ export interface CommitQuery {
   since?: Date | undefined;
   /** Committed then or earlier. */
   until?: Date | undefined;
-  /** Those that changed this file or folder, as `git log` chooses them; no pattern, no slash at the beginning. */
-  path?: string | undefined;
+  /**
+   * Those that changed one of these files or folders, as `git log` chooses them; undefined for all. Bytes of the
+   * paths, one per character; no patterns, no slash at the beginning.
+   */
+  rawPaths?: readonly string[] | undefined;
 }
 
 export interface CommitPage {
@@ -38,37 +42,50 @@ export async function listCommits(
   { start, count, signal }: { start: number; count: number; signal?: AbortSignal | undefined },
 ): Promise<CommitPage> {
   const selection = selectionOf(query);
-  const key = selection.join('\n');
+  const key = [...selection.filters, ...selection.lines].join('\n');
   const known = counts.peek(key);
   const isBeyond = start >= Math.min(known ?? longest, longest);
   const window = [`--skip=${start}`, `--max-count=${count}`];
-  const shas = isBeyond ? [] : await walk(query, [...window, ...selection], signal);
+  const shas = isBeyond ? [] : await walk(query, { options: window, selection, signal });
   if (known !== undefined) return { shas, total: known };
   const isEnd = shas.length < count && (shas.length > 0 || start === 0);
   if (isEnd) counts.note(key, start + shas.length);
   // Not ended when the client goes away: whoever asks next needs it too.
-  const search = async () => Number((await walk(query, ['--count', ...selection]))[0] ?? 0);
+  const search = async () => Number((await walk(query, { options: ['--count'], selection }))[0] ?? 0);
   return { shas, total: await counts.find(key, search) };
 }
 
-async function walk({ dir, from }: CommitQuery, args: string[], signal?: AbortSignal): Promise<string[]> {
+interface Selection {
+  /** Arguments of git. */
+  filters: string[];
+  /** What it reads from its standard input: bytes, one per character. */
+  lines: string[];
+}
+
+interface WalkCall {
+  options: string[];
+  selection: Selection;
+  signal?: AbortSignal | undefined;
+}
+
+async function walk({ dir, from }: CommitQuery, call: WalkCall): Promise<string[]> {
+  const { options, selection, signal } = call;
   const attempted = `list the commits of ${from}`;
-  const call = ['--literal-pathspecs', 'rev-list', ...args];
-  const { stdout } = await runGit({ dir, args: call, attempted, timeoutMs, signal });
+  const args = ['rev-list', ...options, ...selection.filters, '--stdin'];
+  const input = Buffer.from(selection.lines.map((line) => `${line}\n`).join(''), 'latin1');
+  const { stdout } = await runGit({ dir, args, input, attempted, timeoutMs, signal });
   return stdout.toString('latin1').split('\n').slice(0, -1);
 }
 
 /** Unlike `--since`, the filter does not stop at the first older commit: clocks that were wrong hide nothing. */
-function selectionOf({ from, since, until, path }: CommitQuery): string[] {
+function selectionOf({ from, since, until, rawPaths = [] }: CommitQuery): Selection {
   if (!isSha(from))
     throw new GitError({ attempted: `list the commits of ${from}`, stderr: 'not an object id' });
-  return [
+  const filters = [
     ...(since ? [`--since-as-filter=${moment(Math.ceil(since.getTime() / 1000))}`] : []),
     ...(until ? [`--until=${moment(Math.floor(until.getTime() / 1000))}`] : []),
-    from,
-    '--',
-    ...(path === undefined ? [] : [path]),
   ];
+  return { filters, lines: [from, '--', ...rawPaths.flatMap(pathspecsOf)] };
 }
 
 function moment(seconds: number): string {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { GitError } from './errors.ts';
+import { pathspecsOf } from './pathspec.ts';
 import { isSha } from './ref-name.ts';
 import { runGit } from './run-git.ts';
 
@@ -34,17 +35,11 @@ export async function lastCommitOf(
   const key = `${from}:${rawPath}`;
   const remembered = known.get(key);
   if (remembered !== undefined) return remembered;
-  // An argument would have to be UTF-8; names need not be.
-  const input = Buffer.from(`${from}\n--\n${patternOf(rawPath)}\n`, 'latin1');
+  const input = Buffer.from(`${[from, '--', ...pathspecsOf(rawPath)].join('\n')}\n`, 'latin1');
   const args = ['rev-list', '--max-count=1', '--stdin'];
   const { stdout } = await runGit({ dir, args, input, attempted, timeoutMs, signal });
   const sha = stdout.toString('latin1').trim();
   if (sha === '') return null;
   known.set(key, sha);
   return sha;
-}
-
-/** Matches this one path: what would be a wildcard is quoted, and what would end the line is one. */
-function patternOf(rawPath: string): string {
-  return `:(glob)${rawPath.replace(/[\\*?[\]]/g, '\\$&').replace(/[\r\n]/g, '[[:cntrl:]]')}`;
 }

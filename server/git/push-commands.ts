@@ -1,12 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { GitProtocolError } from './errors.ts';
 import { readPktLine } from './pkt-line.ts';
+import { shownName } from './tree.ts';
 
 /** One ref a client wants to move. The name is what the client sent: git refuses improper ones itself. */
 export interface PushCommand {
   oldSha: string;
   newSha: string;
   ref: string;
+  /** Set for a name that is no UTF-8: its bytes, one per character. `ref` is how it is shown then. */
+  rawRef?: string;
 }
 
 export interface PushHead {
@@ -62,34 +66,27 @@ export class PushHeadReader {
       this.section = hasOptions ? 'options' : 'over';
       return;
     }
-    const text = decode(payload);
-    if (this.section === 'options') this.head.pushOptions.push(text);
-    else this.takeCommand(text);
+    const line = payload.toString('latin1').replace(/\n$/, '');
+    if (this.section === 'options') this.head.pushOptions.push(shownName(line));
+    else this.takeCommand(line);
   }
 
-  private takeCommand(text: string): void {
-    const shallow = /^shallow ([0-9a-f]{40})$/.exec(text);
+  /** @param line bytes, one per character. */
+  private takeCommand(line: string): void {
+    const shallow = /^shallow ([0-9a-f]{40})$/.exec(line);
     if (shallow?.[1] !== undefined) {
       this.head.shallow.push(shallow[1]);
       return;
     }
-    const [command = '', capabilities] = text.split('\0');
+    const [command = '', capabilities] = line.split('\0');
     const match = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\n]+)$/.exec(command);
     if (match === null) throw new GitProtocolError('a push command that is none');
-    const [, oldSha = '', newSha = '', ref = ''] = match;
+    const [, oldSha = '', newSha = '', rawRef = ''] = match;
     if (this.head.commands.length === 0) {
       this.head.capabilities = (capabilities ?? '').split(' ').filter((capability) => capability !== '');
     }
-    this.head.commands.push({ oldSha, newSha, ref });
-  }
-}
-
-/** Names are bytes to git; those that are no text could neither be stored nor shown. */
-function decode(payload: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload).replace(/\n$/, '');
-  } catch (cause) {
-    throw new GitProtocolError('a ref name or push option that is not UTF-8', { cause });
+    const isText = isUtf8(Buffer.from(rawRef, 'latin1'));
+    this.head.commands.push({ oldSha, newSha, ref: shownName(rawRef), ...(isText ? {} : { rawRef }) });
   }
 }
 

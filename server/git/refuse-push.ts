@@ -8,8 +8,10 @@ import { sideBand } from './push-messages.ts';
  */
 export function refusePush(head: PushHead, reason: (command: PushCommand) => string): Buffer {
   const lines = head.commands.map((command) => {
+    const { ref, rawRef } = command;
+    const name = rawRef === undefined ? Buffer.from(ref) : Buffer.from(rawRef, 'latin1');
     const text = reason(command).replace(/\s+/g, ' ');
-    return pktLine(`ng ${command.ref} ${text}\n`);
+    return pktLine(Buffer.concat([Buffer.from('ng '), name, Buffer.from(` ${text}\n`)]));
   });
   const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, flushPkt]);
   if (!head.capabilities.includes('side-band-64k')) return report;

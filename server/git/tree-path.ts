@@ -1,5 +1,5 @@
 import type { CatFile } from './cat-file.ts';
-import type { EntryType } from './tree.ts';
+import { type EntryType, shownName } from './tree.ts';
 
 /** What a path leads to. */
 export interface PathEntry {
@@ -31,4 +31,35 @@ export async function findPath(
     at = { type, id, mode, rawPath: at.rawPath === '' ? rawName : `${at.rawPath}/${rawName}` };
   }
   return at;
+}
+
+/** Readings of a path that are tried; each more makes git compare more. */
+const mostReadings = 16;
+
+/**
+ * The paths that the names of `TreeEntry` may stand for in the history of a commit: the one that is there in the
+ * commit itself, else the readings that a file which is there no more can have had.
+ *
+ * @returns bytes of each, one per character.
+ */
+export async function rawPathsOf(
+  objects: CatFile,
+  dir: string,
+  { commit, path }: { commit: string; path: readonly string[] },
+): Promise<string[]> {
+  const found = path.some(mayBeLatin) ? await findPath(objects, dir, { commit, path }) : null;
+  if (found) return [found.rawPath];
+  let readings = [''];
+  for (const [index, name] of path.entries()) {
+    const asUtf8 = Buffer.from(name).toString('latin1');
+    const isDouble = mayBeLatin(name) && readings.length < mostReadings;
+    const names = isDouble ? [asUtf8, name] : [asUtf8];
+    readings = readings.flatMap((before) => names.map((next) => (index === 0 ? next : `${before}/${next}`)));
+  }
+  return readings;
+}
+
+/** Whether bytes that are no UTF-8 can be shown under this name. */
+function mayBeLatin(name: string): boolean {
+  return /[\u0080-\u00ff]/.test(name) && !/[^\0-\u00ff]/.test(name) && shownName(name) === name;
 }

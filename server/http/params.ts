@@ -146,9 +146,14 @@ export function listNames(params: Params = {}): ListNames {
   return new Set(Object.keys(params).filter((name) => params[name]?.list));
 }
 
-/** A text in the path, such as a sha. */
+/** A text in the path, such as a sha. However long, it names something that is not there rather than being wrong. */
 export function pathText(): Param<string> {
-  return { ...text({ max: 1024 }), place: 'path' };
+  return { ...text(), place: 'path' };
+}
+
+/** A branch, tag or commit that is looked up: as with `pathText`, no length of it is a fault of its own. */
+export function revision(): Param<string> {
+  return text();
 }
 
 /** The id that a text holds, or null when it is none or out of range. */

@@ -11,6 +11,8 @@ export interface PushOutcome {
 interface Telling extends PushOutcome {
   /** Push options that mean nothing here. */
   unknownOptions: string[];
+  /** Names that are no UTF-8, as they are shown. */
+  unreadableRefs: string[];
 }
 
 const maxErrors = 5;
@@ -23,8 +25,9 @@ const maxLength = 200;
  * are the same for clients that ask for quiet, as git does whenever it does not write to a terminal.
  */
 export function linesForPusher(telling: Telling): string[] {
-  const { pipelines, leftOut, pipelinesPerPush, unknownOptions } = telling;
-  const all = unknownOptions.map((option) => `Push option ${option} is not known here`);
+  const { pipelines, leftOut, pipelinesPerPush, unknownOptions, unreadableRefs } = telling;
+  const all = unreadableRefs.map((ref) => `The name of ${ref} is not UTF-8: it was not pushed`);
+  all.push(...unknownOptions.map((option) => `Push option ${option} is not known here`));
   if (leftOut > 0) {
     all.push(`No pipeline for ${leftOut} of the refs: one push starts at most ${pipelinesPerPush}`);
   }

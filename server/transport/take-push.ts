@@ -4,6 +4,7 @@ import { recordPush } from '../actions/record-push.ts';
 import { pipelinesPerPush, pushIdentity, settlePush } from '../actions/settle-push.ts';
 import { readPushOptions } from '../ci/push-options.ts';
 import { guardMoves } from '../git/guarded-moves.ts';
+import { hideRefs } from '../git/hide-refs.ts';
 import { type PushCommand, type PushHead, readCommands } from '../git/push-commands.ts';
 import { withMessages } from '../git/push-messages.ts';
 import { zeroSha } from '../git/ref-name.ts';
@@ -43,8 +44,13 @@ export interface TakenPush {
 export async function takePush(work: Work, push: IncomingPush): Promise<TakenPush> {
   const { replay, ...head } = await readCommands(push.body);
   if (head.commands.length === 0) return nothingPushed(replay);
-  const { refusal, guarded } = await pushRulesFor(work, push.access, head.commands);
-  if (refusal === null) return receive(work, { ...push, head, guarded, replay });
+  const { readable, unreadable } = sortByName(head.commands);
+  const rules = await pushRulesFor(work, push.access, readable);
+  // Git passes over what is hidden even where it was asked for all or nothing.
+  const isSpoilt = unreadable.length > 0 && head.capabilities.includes('atomic');
+  const refusal = rules.refusal ?? (isSpoilt ? notUtf8 : null);
+  const { guarded } = rules;
+  if (refusal === null) return receive(work, { ...push, head, readable, unreadable, guarded, replay });
   // The client reads no answer before it has sent everything.
   if (head.commands.some(({ newSha }) => newSha !== zeroSha)) await finished(replay.resume());
   return answered(refusePush(head, () => refusal));
@@ -62,8 +68,19 @@ function answered(report: Buffer): TakenPush {
   return { answer, ended: Promise.resolve({ code: 0, signal: null }) };
 }
 
+const notUtf8 = 'The names of all refs of a push have to be UTF-8.';
+
+/** Names that are no UTF-8 can neither be stored nor shown, so that nobody could do anything with such refs. */
+function sortByName(commands: readonly PushCommand[]) {
+  const unreadable = commands.filter(({ rawRef }) => rawRef !== undefined);
+  return { readable: commands.filter(({ rawRef }) => rawRef === undefined), unreadable };
+}
+
 interface ReadPush extends IncomingPush {
   head: PushHead;
+  readable: PushCommand[];
+  /** Those that git is to refuse, and to do the rest. */
+  unreadable: PushCommand[];
   /** Those that must not be forced. */
   guarded: PushCommand[];
   /** The whole body. */
@@ -72,20 +89,24 @@ interface ReadPush extends IncomingPush {
 
 async function receive(
   work: Work,
-  { access, head, guarded, replay, protocol, signal }: ReadPush,
+  { access, head, readable, unreadable, guarded, replay, protocol, signal }: ReadPush,
 ): Promise<TakenPush> {
   const { skipCi, unknown } = readPushOptions(head.pushOptions);
   const mark = skipCi ? { skipCi } : {};
-  const changes = head.commands.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha, ...mark }));
+  const changes = readable.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha, ...mark }));
   const userId = access.viewer?.id ?? null;
-  const pushId = await recordPush(work, { projectId: access.project.id, userId, changes });
+  const isIdle = changes.length === 0;
+  const pushId = isIdle ? 0 : await recordPush(work, { projectId: access.project.id, userId, changes });
   const dir = repositoryOf(work, access.project);
   const identity = pushIdentity(pushId);
-  const guard = await guardMoves(guarded);
-  const { output, done } = receivePack({ dir, body: replay, protocol, identity, guard, signal });
-  const settled = done.then((end) => settle(work, pushId, end));
+  const hidden = await hideRefs(unreadable.flatMap(({ rawRef }) => rawRef ?? []));
+  const guard = [...(await guardMoves(guarded)), ...hidden.config];
+  const { output, done: over } = receivePack({ dir, body: replay, protocol, identity, guard, signal });
+  const done = over.finally(hidden.forget);
+  const settled = done.then((end) => (isIdle ? noOutcome : settle(work, pushId, end)));
   const { capabilities } = head;
-  const messages = async () => linesForPusher({ ...(await settled), unknownOptions: unknown });
+  const notes = { unknownOptions: unknown, unreadableRefs: unreadable.map(({ ref }) => ref) };
+  const messages = async () => linesForPusher({ ...(await settled), ...notes });
   const answer = Readable.from(withMessages(output, { capabilities, messages }), { objectMode: false });
   // Also when nobody ever began to read it: git must not wait for somebody to take its report.
   answer.once('close', () => output.destroy());

@@ -4,6 +4,7 @@ import { git, gitWithInput } from '../git/real-git.ts';
 import { rootToken, withApp } from '../support/app.ts';
 import { type ImportedCommit, importCommits } from '../support/import-commits.ts';
 import type { MadeProject } from '../support/make.ts';
+import { commitTree, writeBlob, writeTree } from '../support/trees.ts';
 
 const holder = withApp();
 
@@ -159,6 +160,39 @@ test('the history of a file or folder', async (t) => {
   t.is(await count('/'), '3');
   for (const path of ['../a', 'd/../a', '..', '/etc/passwd', '*', ':!a', '--', 'a/b'])
     t.is(await count(path), '0');
+});
+
+test('the history of names that are no UTF-8, as lists of files show them, also once they are gone', async (t) => {
+  const at = await scene([]);
+  const raw = (text: string) => Buffer.from(text).toString('latin1');
+  const blob = await writeBlob(at.dir, 'a');
+  const utf8 = raw('caf\u00e9');
+  // Of the first folder one name is read as UTF-8 and one as latin-1, of the last both look alike.
+  const files = [`${utf8}\\na\u00efve`, 'x[1]\u00e9\n\\f', `both\\${utf8}`, 'both\\caf\u00e9'];
+  const folders: string[] = [];
+  const made: string[] = [];
+  async function commit(lines: string[]): Promise<void> {
+    made.push(await commitTree(at.dir, await writeTree(at.dir, lines)));
+  }
+  for (const file of files.slice(0, 2)) {
+    const [folder = '', name = ''] = file.split('\\');
+    folders.push(`040000 tree ${await writeTree(at.dir, [`100644 blob ${blob}\t${name}`])}\t${folder}`);
+    await commit(folders);
+  }
+  const inner: string[] = [];
+  for (const file of files.slice(2)) {
+    inner.push(`100644 blob ${blob}\t${file.split('\\')[1]}`);
+    await commit([...folders, `040000 tree ${await writeTree(at.dir, inner)}\tboth`]);
+  }
+  const found = async (path: string) => (await at.get('', { path })).body.map(({ id }) => made.indexOf(id));
+  t.deepEqual(await found('caf\u00e9'), [0]);
+  t.deepEqual(await found('caf\u00e9/na\u00efve'), [0]);
+  t.deepEqual(await found('x[1]\u00e9\n'), [1]);
+  t.deepEqual(await found('x[1]\u00e9\n/f'), [1]);
+  t.deepEqual(await found('both/caf\u00e9'), [2]);
+  await commit([]);
+  t.deepEqual(await found('caf\u00e9/na\u00efve'), [4, 0]);
+  t.deepEqual(await found('x[1]\u00e9\n/f'), [4, 1]);
 });
 
 test('ten thousand commits, page by page', async (t) => {

@@ -71,11 +71,11 @@ test('paths are taken literally', async (t) => {
   const { dir, from } = await history(9);
   for (const path of ['d1', 'd1/f', 'd2']) {
     const expected = (await git(dir, 'log', '--format=%H', 'master', '--', path)).split('\n');
-    t.deepEqual(await all({ dir, from, path }), expected);
+    t.deepEqual(await all({ dir, from, rawPaths: [path] }), expected);
     t.is(expected.length, 3);
   }
   for (const path of ['d*', ':/', ':(top)d1', '--all', 'd1/f/x', 'D1']) {
-    t.deepEqual(await all({ dir, from, path }), [], path);
+    t.deepEqual(await all({ dir, from, rawPaths: [path] }), [], path);
   }
 });
 

@@ -152,15 +152,6 @@ test.serial('a push that is no push at all is a 400 with its reason', async (t) 
       'a command with a short id',
       Buffer.concat([line(`${zeros} 123 refs/heads/a\0report-status`), Buffer.from('0000')]),
     ],
-    [
-      'a ref that is no UTF-8',
-      Buffer.concat([
-        line(
-          Buffer.concat([Buffer.from(`${zeros} ${'1'.repeat(40)} refs/heads/`), Buffer.from([0xff, 0xfe])]),
-        ),
-        Buffer.from('0000'),
-      ]),
-    ],
     ['commands without end', Buffer.alloc(5 * 1024 * 1024, line(`${zeros} ${'1'.repeat(40)} refs/heads/a`))],
   ];
   for (const [name, body] of bodies) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { readRef } from '../../server/git/refs.ts';
-import { tryGit } from '../support/git.ts';
+import { cloneUrl, gitWithInput, tryGit } from '../support/git.ts';
 import { ciFile, withPushes } from '../support/pushes.ts';
 import { withSsh } from '../support/ssh.ts';
 
@@ -130,6 +130,36 @@ test('a refused push says why, moves nothing, and git tells of it by its exit co
   t.regex(alone.stderr, /You are not allowed to change existing tags on this project/);
   t.is(await readRef(dir, 'refs/tags/v1'), sha);
   t.is(await readRef(dir, 'refs/heads/other'), null);
+});
+
+test('a ref whose name is no UTF-8 is refused alone, over SSH and over HTTP', async (t) => {
+  const { project, dir, tree, url, key, sha } = await reachable();
+  const input = Buffer.from(`create refs/heads/caf\u00e9 ${sha}\n`, 'latin1');
+  await gitWithInput(tree.dir, ['update-ref', '--stdin'], input);
+  const web = cloneUrl(holder.app, project, { password: project.owner.token });
+  const held = async () => (await tryGit(dir, ['for-each-ref', '--format=%(refname)'])).stdout;
+  const expected = ['refs/heads/master'];
+  for (const where of [url, web]) {
+    await tree.git('branch', `over-${expected.length}`);
+    const whole = await place.ssh.git(tree.dir, key, 'push', '--atomic', where, '--all');
+    t.not(whole.code, 0);
+    t.regex(whole.stderr, /names of all refs of a push have to be UTF-8/);
+    t.is(await held(), expected.join('\n'));
+    const alone = await place.ssh.git(tree.dir, key, 'push', where, '--all');
+    t.is(alone.code, 1);
+    t.regex(alone.stderr, /^ ! \[remote rejected\] caf.* \(deny updating a hidden ref\)$/m);
+    t.regex(alone.stderr, /^remote: The name of refs\/heads\/caf\u00e9 is not UTF-8: it was not pushed/m);
+    expected.push(`refs/heads/over-${expected.length}`);
+    t.is(await held(), expected.join('\n'));
+    const only = await place.ssh.git(tree.dir, key, 'push', where, 'refs/heads/c*:refs/heads/c*');
+    t.is(only.code, 1);
+    t.regex(only.stderr, /\[remote rejected\] caf/);
+  }
+  t.is(await pushes.outstanding(project), 0);
+  t.deepEqual(
+    (await pushes.events(project)).map(({ ref }) => ref),
+    ['refs/heads/master', 'refs/heads/over-1', 'refs/heads/over-2'],
+  );
 });
 
 test('who may only read clones and cannot push; whoever sees nothing learns nothing', async (t) => {

@@ -147,6 +147,7 @@ test('long lists are cut', (t) => {
     leftOut: 0,
     pipelinesPerPush: 20,
     unknownOptions: [],
+    unreadableRefs: [],
   };
   const lines = linesForPusher(telling);
   t.is(lines.length, 1 + 6 + 4);
