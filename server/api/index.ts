@@ -14,6 +14,7 @@ import * as fileChanges from './file-changes.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
 import * as keys from './keys.ts';
+import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as namespaces from './namespaces.ts';
@@ -70,6 +71,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectStars.endpoints,
   ...projectCreate.endpoints,
   ...projectForks.endpoints,
+  ...labels.endpoints,
   ...fileChanges.endpoints,
   ...commitCreate.endpoints,
   ...branches.endpoints,
