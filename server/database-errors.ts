@@ -12,6 +12,8 @@ const uniqueAttributes: Record<string, string[]> = {
   projects_namespace_path_key: ['name', 'path'],
   projects_namespace_name_key: ['name', 'path'],
   ci_variables_project_id_key_key: ['key'],
+  labels_project_id_title_key: ['title'],
+  milestones_project_id_title_key: ['title'],
 };
 
 /** Classes of SQLSTATE with which PostgreSQL says that it is going away, starting, or full. */

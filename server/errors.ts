@@ -77,6 +77,11 @@ export function invalid(problems: Record<string, string[]>): AppError {
   return new AppError({ status: 400, message: problems });
 }
 
+/** As `invalid`, for a property that consists of several things: what each is called → its faults. */
+export function invalidParts(property: string, parts: Record<string, Record<string, string[]>>): AppError {
+  return new AppError({ status: 400, message: { [property]: parts } });
+}
+
 export function notAllowed(allow?: string): AppError {
   return new AppError({
     status: 405,

@@ -14,8 +14,10 @@ import * as fileChanges from './file-changes.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
 import * as keys from './keys.ts';
+import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
+import * as milestones from './milestones.ts';
 import * as namespaces from './namespaces.ts';
 import * as notificationSettings from './notification-settings.ts';
 import * as pipelines from './pipelines.ts';
@@ -70,6 +72,8 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectStars.endpoints,
   ...projectCreate.endpoints,
   ...projectForks.endpoints,
+  ...milestones.endpoints,
+  ...labels.endpoints,
   ...fileChanges.endpoints,
   ...commitCreate.endpoints,
   ...branches.endpoints,

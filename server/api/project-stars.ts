@@ -1,6 +1,6 @@
 import { starProject, unstarProject } from '../actions/star-project.ts';
 import { onProject } from '../http/access.ts';
-import { reply } from '../http/answers.ts';
+import { notModified } from '../http/answers.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { ProjectJson } from '../present/project.ts';
 import { presentPlainly } from './project-attributes.ts';
@@ -28,9 +28,5 @@ const unstar = endpoint({
     return isChanged ? presentPlainly(work, viewer, project.id) : notModified();
   },
 });
-
-function notModified() {
-  return reply({ status: 304, body: undefined });
-}
 
 export const endpoints: Endpoint[] = [star, unstar];

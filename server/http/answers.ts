@@ -19,6 +19,11 @@ export function reply(parts: { status?: number; headers?: Record<string, string>
   return new Answer(parts);
 }
 
+/** Nothing to change. */
+export function notModified(): Answer {
+  return new Answer({ status: 304 });
+}
+
 /** Bytes that pass through without being held in memory. */
 export class StreamAnswer extends Answer {
   readonly stream: Readable;

@@ -1,0 +1,45 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sqlOne } from '../sql.ts';
+import type { ListQuery } from './list-query.ts';
+import { type MilestoneRow, milestoneColumns } from './milestone-row.ts';
+
+export const milestoneStates = ['active', 'closed'] as const;
+
+export interface MilestoneFilter {
+  iid?: number | undefined;
+  state?: (typeof milestoneStates)[number] | undefined;
+}
+
+/** Milestones of a project, newest first. */
+export function listMilestones(projectId: number, { iid, state }: MilestoneFilter): ListQuery {
+  const values: unknown[] = [projectId];
+  const conditions = ['ms.project_id = $1'];
+  if (iid !== undefined) conditions.push(`ms.iid = $${values.push(iid)}`);
+  if (state !== undefined) conditions.push(`ms.state = $${values.push(state)}`);
+  return {
+    columns: milestoneColumns,
+    from: `milestones ms where ${conditions.join(' and ')}`,
+    order: 'ms.id desc',
+    values,
+  };
+}
+
+export async function findMilestone(
+  em: EntityManager,
+  projectId: number,
+  id: number,
+): Promise<MilestoneRow | null> {
+  const text = `select ${milestoneColumns} from milestones ms where ms.project_id = $1 and ms.id = $2`;
+  return sqlOne<MilestoneRow>(em, text, [projectId, id]);
+}
+
+/** The id, if it is that of a milestone of the project. Milestones go with their project alone. */
+export async function findMilestoneId(
+  em: EntityManager,
+  projectId: number,
+  id: number,
+): Promise<number | null> {
+  const text = 'select id from milestones where project_id = $1 and id = $2';
+  const row = await sqlOne<{ id: number }>(em, text, [projectId, id]);
+  return row?.id ?? null;
+}
