@@ -25,7 +25,8 @@ export interface GitObject extends ObjectInfo {
 
 interface Entry {
   process: CatFileProcess;
-  idleTimer: NodeJS.Timeout | undefined;
+  /** Goes off so long after the last answer. */
+  idleTimer: NodeJS.Timeout;
 }
 
 const remembered = 20_000;
@@ -169,22 +170,24 @@ export class CatFile {
     const process = new CatFileProcess({
       dir,
       timeoutMs: this.options.timeoutMs,
-      onIdle: () => this.rest(dir, entry),
+      onIdle: () => this.rest(entry),
       onEnd: () => this.drop(dir, entry),
     });
-    const entry: Entry = { process, idleTimer: undefined };
+    const closeIdle = () => {
+      if (process.isIdle) this.drop(dir, entry);
+    };
+    const entry: Entry = { process, idleTimer: setTimeout(closeIdle, this.options.idleMs).unref() };
     return entry;
   }
 
   private touch(dir: string, entry: Entry): CatFileProcess {
-    clearTimeout(entry.idleTimer);
     this.entries.delete(dir);
     this.entries.set(dir, entry);
     return entry.process;
   }
 
-  private rest(dir: string, entry: Entry): void {
-    entry.idleTimer = setTimeout(() => this.drop(dir, entry), this.options.idleMs).unref();
+  private rest(entry: Entry): void {
+    entry.idleTimer.refresh();
     this.waiting.shift()?.();
   }
 
