@@ -20,6 +20,7 @@ import * as lint from './lint.ts';
 import * as milestones from './milestones.ts';
 import * as namespaces from './namespaces.ts';
 import * as notificationSettings from './notification-settings.ts';
+import * as personalSnippets from './personal-snippets.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
@@ -39,6 +40,7 @@ import * as repositoryTree from './repository-tree.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
 import * as settings from './settings.ts';
+import * as snippets from './snippets.ts';
 import * as statuses from './statuses.ts';
 import * as systemHooks from './system-hooks.ts';
 import * as tags from './tags.ts';
@@ -74,6 +76,8 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectForks.endpoints,
   ...milestones.endpoints,
   ...labels.endpoints,
+  ...snippets.endpoints,
+  ...personalSnippets.endpoints,
   ...fileChanges.endpoints,
   ...commitCreate.endpoints,
   ...branches.endpoints,

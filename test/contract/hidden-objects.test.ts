@@ -80,9 +80,22 @@ async function makeScene(app: TestApp): Promise<Scene> {
     await make.build({ id }, { status: 'success', runner: shared });
     await make.build(project, { status: 'success', runner, sha: project.sha });
   }
+  await hiddenSnippets(app, { ownerId: project.owner.id, projectIds: [project.id, hidden, null] });
   const external = await make.user({ external: true });
   const member = await make.member(project, 'reporter');
   return { world, callers: { stranger: await make.user(), external, member }, place: { project, group } };
+}
+
+/** For their author alone. */
+async function hiddenSnippets(
+  { rows }: TestApp,
+  { ownerId, projectIds }: { ownerId: number; projectIds: (number | null)[] },
+): Promise<void> {
+  await rows(
+    `insert into snippets (project_id, author_id, title, file_name, content)
+     select id, $2, $3, $3, $3 from unnest($1::int[]) as id`,
+    [projectIds, ownerId, mark],
+  );
 }
 
 let count = 0;

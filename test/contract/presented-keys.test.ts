@@ -8,6 +8,7 @@ import { looseCommit } from '../support/loose-commit.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
+import { plannedSamples } from './planned-samples.ts';
 import { repositorySamples } from './repository-samples.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
 
@@ -226,7 +227,7 @@ job:
     await body('POST', '/ci/api/v1/runners/register', { json: { token: registrationToken } }),
   ],
 };
-for (const [name, answers] of Object.entries(repositorySamples)) {
+for (const [name, answers] of Object.entries({ ...repositorySamples, ...plannedSamples })) {
   samples[name] = () => answers({ app: holder.app, body });
 }
 

@@ -74,7 +74,8 @@ function mergeNamed(all: Things['named'][]): Things['named'] {
 async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise<Things> {
   const { make } = app;
   const owner = await make.user();
-  const project = await make.project({ owner, visibility, columns: { default_branch: 'master' } });
+  const columns = { default_branch: 'master', snippets_enabled: true };
+  const project = await make.project({ owner, visibility, columns });
   const files = await fillRepository(app, project);
   const groupId = await make.group({ visibility });
   await make.groupMember(groupId, owner, 'owner');
@@ -153,7 +154,16 @@ async function addByRequest(
   const key = await post('/user/keys', { title: 'A', key: sshKeyLine(word('key')) });
   const deployKey = await post(`${within}/keys`, { title: 'A', key: sshKeyLine(word('deploy-key')) });
   const email = await post('/user/emails', { email: `${word('mail')}@example.com` });
+  const milestone = await post(`${within}/milestones`, { title: 'A' });
+  await post(`${within}/labels`, { name: 'a', color: '#ff0000' });
+  const snippet = { title: 'A', file_name: 'a', visibility_level: '0' };
+  const code = never('snippet', 'what stands in a private snippet');
+  const inProject = await post(`${within}/snippets`, { ...snippet, code });
+  const personal = await post('/snippets', { ...snippet, content: code });
   Object.assign(named, {
+    milestones: idOf(milestone),
+    labels: ['a'],
+    snippets: [...idOf(inProject), ...idOf(personal)],
     triggers: [token],
     variables: ['SECRET'],
     hooks: idOf(hook),

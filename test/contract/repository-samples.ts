@@ -4,7 +4,7 @@ import { importCommits } from '../support/import-commits.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import { commitTree, writeBlob, writeTree } from '../support/trees.ts';
 
-interface Place {
+export interface Place {
   app: TestApp;
   /** Gives the body of an answer. */
   body(method: string, path: string, options: CallOptions): Promise<unknown>;

@@ -42,6 +42,15 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/members': ({ project }) => holder.app.make.member(project, 'guest'),
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
+  'GET /projects/:id/milestones': ({ project }) =>
+    holder.app.rows(
+      `insert into milestones (project_id, iid, title)
+       select $1, count(*) + 1, count(*) from milestones where project_id = $1`,
+      [project.id],
+    ),
+  'GET /projects/:id/labels': addLabel,
+  'GET /projects/:id/snippets': (world) => addSnippet(world, world.project.id),
+  'GET /snippets': (world) => addSnippet(world, null),
   'GET /projects/:id/repository/branches': ({ project }) => addRef(project, 'heads'),
   'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
   async 'GET /groups/:id/members'({ groupId }) {
@@ -60,6 +69,28 @@ async function addProject({ groupId }: World): Promise<number> {
   return row?.id ?? 0;
 }
 
+/** One that an issue has. */
+async function addLabel({ project, viewer }: World): Promise<void> {
+  await holder.app.rows(
+    `with label as (
+       insert into labels (project_id, title, color) select $1, count(*), '#ff0000' from labels where project_id = $1
+       returning id
+     ), issue as (
+       insert into issues (project_id, iid, title, author_id)
+       select $1, count(*) + 1, 'x', $2 from issues where project_id = $1 returning id
+     )
+     insert into issue_labels (issue_id, label_id) select issue.id, label.id from issue, label`,
+    [project.id, viewer.id],
+  );
+}
+
+async function addSnippet({ viewer }: World, projectId: number | null): Promise<void> {
+  await holder.app.rows(
+    `insert into snippets (project_id, author_id, title, file_name, content) values ($1, $2, 'x', 'x', 'x')`,
+    [projectId, viewer.id],
+  );
+}
+
 async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {
   const dir = repositoryDir(holder.app.services.repositoriesDir, project.id);
   const sha = await looseCommit(holder.app, project);
@@ -71,7 +102,8 @@ async function makeWorld(): Promise<World> {
   const viewer = await make.user({ isAdmin: true });
   const groupId = await make.group();
   await make.groupMember(groupId, viewer, 'owner');
-  return { viewer, groupId, project: await make.project({ namespaceId: groupId }) };
+  const columns = { snippets_enabled: true };
+  return { viewer, groupId, project: await make.project({ namespaceId: groupId, columns }) };
 }
 
 for (const [name, addRow] of Object.entries(rows)) {
