@@ -1,5 +1,6 @@
 import { forbidden, missing, notFound, nothingHere, unauthorized } from '../errors.ts';
 import type { ProjectAbility } from '../policy/abilities.ts';
+import { canUpdateIssue } from '../policy/issue.ts';
 import { authorize } from '../policy/project.ts';
 import type { BuildRow } from '../queries/build-row.ts';
 import type { IssueRow } from '../queries/issue-row.ts';
@@ -106,6 +107,16 @@ export function onIssue(ability: ProjectAbility): Access<IssueScope> {
     authorize(found.viewer, found.project, ability);
     throw notFound();
   });
+}
+
+/** As `onIssue`, for those who may change it. */
+export function onIssueToUpdate(): Access<IssueScope> {
+  return {
+    ...onIssue('read_issue'),
+    check(scope) {
+      if (!canUpdateIssue(scope)) throw forbidden();
+    },
+  };
 }
 
 /** @param find null: there is no such viewer; without a project: there is none. */
