@@ -44,6 +44,8 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/repository/branches': ({ project }) => addRef(project, 'heads'),
   'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
+  'GET /issues': addIssue,
+  'GET /projects/:id/issues': addIssue,
   async 'GET /groups/:id/members'({ groupId }) {
     await holder.app.make.groupMember(groupId, await holder.app.make.user(), 'guest');
   },
@@ -58,6 +60,17 @@ async function addProject({ groupId }: World): Promise<number> {
     [groupId],
   );
   return row?.id ?? 0;
+}
+
+/** With all that an answer shows of one. */
+async function addIssue({ project, viewer }: World): Promise<void> {
+  const { make, rows } = holder.app;
+  const issue = await make.issue(project, { author: viewer, columns: { assignee_id: viewer.id } });
+  const { iid, title } = issue;
+  const milestone = await make.row('milestones', { project_id: project.id, iid, title });
+  await rows('update issues set milestone_id = $2 where id = $1', [issue.id, milestone]);
+  const give = 'insert into issue_labels (issue_id, label_id) values ($1, $2)';
+  await rows(give, [issue.id, await make.label(project)]);
 }
 
 async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {
