@@ -13,6 +13,8 @@ import * as deployKeys from './deploy-keys.ts';
 import * as fileChanges from './file-changes.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
+import * as issueActions from './issue-actions.ts';
+import * as issues from './issues.ts';
 import * as keys from './keys.ts';
 import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
@@ -78,6 +80,8 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...labels.endpoints,
   ...snippets.endpoints,
   ...personalSnippets.endpoints,
+  ...issues.endpoints,
+  ...issueActions.endpoints,
   ...fileChanges.endpoints,
   ...commitCreate.endpoints,
   ...branches.endpoints,

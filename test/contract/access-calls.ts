@@ -79,6 +79,9 @@ const makers: Record<string, Maker> = {
   'snippets/:snippet_id': ({ app, project }) => insertSnippet(app, [project.id, project.owner.id, 20]),
   // For everybody but external users.
   'snippets/:id': ({ app, world }) => insertSnippet(app, [null, world.user.id, 10]),
+  // Of nobody who calls: whoever wrote it has more rights.
+  'issues/:issue_id': async ({ app, project }) =>
+    (await app.make.issue(project, { author: await app.make.user() })).id,
   'licenses/:key': () => 'mit',
   'broadcast_messages/:id': async ({ app }) => {
     const form = { message: 'Hello' };

@@ -83,7 +83,11 @@ async function makeScene(app: TestApp): Promise<Scene> {
   await hiddenSnippets(app, { ownerId: project.owner.id, projectIds: [project.id, hidden, null] });
   const external = await make.user({ external: true });
   const member = await make.member(project, 'reporter');
-  return { world, callers: { stranger: await make.user(), external, member }, place: { project, group } };
+  const callers = { stranger: await make.user(), external, member };
+  for (const author of Object.values(callers)) {
+    await make.issue({ ...project, id: hidden }, { author, columns: { title: mark } });
+  }
+  return { world, callers, place: { project, group } };
 }
 
 /** For their author alone. */

@@ -108,15 +108,15 @@ export const ledger = {
   'GET /projects/:id/repository/commits/:sha/builds': done,
 
   // Issues
-  'GET /issues': todo(),
-  'GET /projects/:id/issues': todo('read_issue'),
-  'GET /projects/:id/issues/:issue_id': todo('read_issue'),
-  'POST /projects/:id/issues': todo('create_issue', 'admin_issue'),
-  'PUT /projects/:id/issues/:issue_id': todo('read_issue', 'admin_issue'),
-  'DELETE /projects/:id/issues/:issue_id': todo('own_project'),
-  'POST /projects/:id/issues/:issue_id/move': todo('move_issue', 'create_issue'),
-  'POST /projects/:id/issues/:issue_id/subscription': todo('read_issue'),
-  'DELETE /projects/:id/issues/:issue_id/subscription': todo('read_issue'),
+  'GET /issues': done,
+  'GET /projects/:id/issues': done,
+  'GET /projects/:id/issues/:issue_id': done,
+  'POST /projects/:id/issues': done,
+  'PUT /projects/:id/issues/:issue_id': done,
+  'DELETE /projects/:id/issues/:issue_id': done,
+  'POST /projects/:id/issues/:issue_id/move': done,
+  'POST /projects/:id/issues/:issue_id/subscription': done,
+  'DELETE /projects/:id/issues/:issue_id/subscription': done,
 
   // Merge requests
   'GET /projects/:id/merge_requests': todo('read_merge_request'),

@@ -12,6 +12,7 @@ const given: Record<string, unknown> = {
   job: 'compile',
   state: 'success',
   title: 'A key',
+  to_project_id: 1,
   url: 'http://127.0.0.1:1',
   value: 'x',
 };

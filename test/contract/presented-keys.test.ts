@@ -143,6 +143,13 @@ const samples: Record<string, () => Promise<unknown[]>> = {
   async 'POST /projects/:id/repository/commits/*sha/comments'() {
     return [await comment((await triggerable()).id)];
   },
+  async 'GET /projects/:id/issues/:issue_id'() {
+    const project = await holder.app.make.project();
+    const columns = { project_id: project.id, iid: 1, title: 'v1', due_date: '2016-01-07' };
+    const milestone_id = String(await holder.app.make.row('milestones', columns));
+    const form = { title: 'A', description: 'B', labels: 'c', assignee_id: '1', milestone_id };
+    return [await body('POST', `/api/v3/projects/${project.id}/issues`, { as: rootToken, form })];
+  },
   async 'GET /projects/:id/variables/:key'() {
     const { id } = await holder.app.make.project();
     const form = { key: 'A', value: 'x' };

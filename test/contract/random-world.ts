@@ -96,6 +96,7 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     blobs: [files.commit, 'master'],
     raw_blobs: [files.blob],
     statuses: ['a'.repeat(40)],
+    issues: [(await make.issue(project)).id, (await make.issue(project)).id],
   };
   const secrets: Secret[] = [
     { value: owner.token, what: 'a private token', isForAdmins: false },

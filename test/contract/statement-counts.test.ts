@@ -53,6 +53,8 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /snippets': (world) => addSnippet(world, null),
   'GET /projects/:id/repository/branches': ({ project }) => addRef(project, 'heads'),
   'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
+  'GET /issues': addIssue,
+  'GET /projects/:id/issues': addIssue,
   async 'GET /groups/:id/members'({ groupId }) {
     await holder.app.make.groupMember(groupId, await holder.app.make.user(), 'guest');
   },
@@ -89,6 +91,17 @@ async function addSnippet({ viewer }: World, projectId: number | null): Promise<
     `insert into snippets (project_id, author_id, title, file_name, content) values ($1, $2, 'x', 'x', 'x')`,
     [projectId, viewer.id],
   );
+}
+
+/** With all that an answer shows of one. */
+async function addIssue({ project, viewer }: World): Promise<void> {
+  const { make, rows } = holder.app;
+  const issue = await make.issue(project, { author: viewer, columns: { assignee_id: viewer.id } });
+  const { iid, title } = issue;
+  const milestone = await make.row('milestones', { project_id: project.id, iid, title });
+  await rows('update issues set milestone_id = $2 where id = $1', [issue.id, milestone]);
+  const give = 'insert into issue_labels (issue_id, label_id) values ($1, $2)';
+  await rows(give, [issue.id, await make.label(project)]);
 }
 
 async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {
