@@ -53,6 +53,7 @@ export const folderRules: Record<string, FolderRule> = {
     may: ['server/ci', 'server/version.ts', ...shared],
     types: ['server/queries', 'server/entities', 'server/git', 'server/policy'],
   },
+  'server/references': { may: shared },
   'server/http': {
     may: [...ground, 'server/database-errors.ts', 'server/git/errors.ts', 'server/version.ts'],
     types: services,
@@ -68,6 +69,7 @@ export const folderRules: Record<string, FolderRule> = {
       'server/mail/queue-mail.ts',
       'server/oauth/end-sessions.ts',
       'server/outgoing.ts',
+      'server/references',
       'server/storage',
       'server/wakeups.ts',
     ],
