@@ -90,7 +90,7 @@ export function onBuild(ability: ProjectAbility): Access<BuildScope> {
 }
 
 /** @param find null: there is no such viewer; without a project: there is none. */
-function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
+export function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
   ability: ProjectAbility,
   find: (
     request: AccessRequest,

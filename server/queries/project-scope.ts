@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ProjectFacts } from '../policy/project.ts';
 import { sqlOne } from '../sql.ts';
 import { type BuildRow, buildColumns, buildTables } from './build-row.ts';
+import type { NoteParent } from './notes.ts';
 import {
   memberTables,
   type ProjectRow,
@@ -21,6 +22,8 @@ export interface ProjectScope extends ProjectFacts {
   shared_runners_enabled: boolean;
   namespace_id: number;
   namespace_path: string;
+  /** Null for a group. */
+  namespace_owner_id: number | null;
 }
 
 /** Null where there is no such viewer; the parts are null where the project, or the thing in it, is not there. */
@@ -36,7 +39,8 @@ const wholeColumns = projectColumnsFor('v.id');
 const wholeTables = projectTablesFor('v.id');
 const scopeColumns = `p.id, p.name, p.path, p.default_branch, p.visibility_level, p.archived, p.issues_enabled,
   p.merge_requests_enabled, p.snippets_enabled, p.builds_enabled, p.public_builds, p.shared_runners_enabled,
-  n.id as namespace_id, n.path as namespace_path, ${viewerLevel('v.id')} as viewer_level`;
+  n.id as namespace_id, n.path as namespace_path, n.owner_id as namespace_owner_id,
+  ${viewerLevel('v.id')} as viewer_level`;
 
 function scope(place: Place): string {
   return `left join lateral (select ${scopeColumns}
@@ -58,6 +62,26 @@ const withBuild = statements(
   left join lateral (select ${buildColumns} from ${buildTables}
     where b.project_id = s.id and b.id = $${place === 'id' ? 3 : 4}) t on true`,
 );
+
+const parents: Record<NoteParent['type'], string> = {
+  Issue: 'select t.id, t.author_id, 20 as visibility_level from issues t where t.deleted_at is null',
+  MergeRequest:
+    'select t.id, t.author_id, 20 as visibility_level from merge_requests t where t.deleted_at is null',
+  Snippet: 'select t.id, t.author_id, t.visibility_level from snippets t where true',
+};
+const withParent = {
+  Issue: withParentOf('Issue'),
+  MergeRequest: withParentOf('MergeRequest'),
+  Snippet: withParentOf('Snippet'),
+};
+
+function withParentOf(type: NoteParent['type']): Statements {
+  return statements(
+    (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, row_to_json(t) as parent
+    from users v ${scope(place)} left join lateral (
+      ${parents[type]} and t.project_id = s.id and t.id = $${place === 'id' ? 3 : 4}) t on true`,
+  );
+}
 
 type Statements = Record<Place, Record<ViewerKey['by'], string>>;
 
@@ -101,6 +125,24 @@ export async function findBuildScope(
     more: [place.buildId],
   });
   return row && { viewer: row.viewer, project: row.project, build: row.id === null ? null : row };
+}
+
+/** What notes are about, as far as rights on it depend on itself. */
+export interface NoteParentRow {
+  id: number;
+  author_id: number;
+  /** Of snippets; of all else, that whoever reads the project may. */
+  visibility_level: number;
+}
+
+/** The viewer, the project and something in that project that notes are about, in one statement. */
+export async function findNoteParentScope(
+  em: EntityManager,
+  key: ViewerKey,
+  place: { project: string; type: NoteParent['type']; parentId: number | null },
+): Promise<Found<{ project: ProjectScope | null; parent: NoteParentRow | null }>> {
+  const search = { key, idOrPath: place.project, more: [place.parentId] };
+  return run(em, withParent[place.type], search);
 }
 
 interface Search {

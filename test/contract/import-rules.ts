@@ -66,6 +66,7 @@ export const folderRules: Record<string, FolderRule> = {
       'server/disk-full.ts',
       'server/git',
       'server/hooks/announce.ts',
+      'server/mail/happening.ts',
       'server/mail/queue-mail.ts',
       'server/oauth/end-sessions.ts',
       'server/outgoing.ts',
