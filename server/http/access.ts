@@ -2,9 +2,11 @@ import { forbidden, missing, notFound, nothingHere, unauthorized } from '../erro
 import type { ProjectAbility } from '../policy/abilities.ts';
 import { authorize } from '../policy/project.ts';
 import type { BuildRow } from '../queries/build-row.ts';
+import type { MergeRequestRow } from '../queries/merge-request-row.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import {
   findBuildScope,
+  findMergeRequestScope,
   findProjectScope,
   findWholeProject,
   type ProjectScope,
@@ -86,6 +88,23 @@ export function onBuild(ability: ProjectAbility): Access<BuildScope> {
     if (!found?.project || found.build) return found as BuildScope | null;
     authorize(found.viewer, found.project, ability);
     throw nothingHere();
+  });
+}
+
+interface MergeRequestScope {
+  viewer: Viewer;
+  project: ProjectScope;
+  mergeRequest: MergeRequestRow;
+}
+
+/** As `onProject`, and the merge request into it named by `:merge_request_id`: 404 without, for those with the right. */
+export function onMergeRequest(ability: ProjectAbility): Access<MergeRequestScope> {
+  return projectAccess(ability, async ({ work, raw }, key) => {
+    const place = { project: String(raw.id), mergeRequestId: readId(raw.merge_request_id) };
+    const found = await findMergeRequestScope(work.em, key, place);
+    if (!found?.project || found.mergeRequest) return found as MergeRequestScope | null;
+    authorize(found.viewer, found.project, ability);
+    throw notFound();
   });
 }
 

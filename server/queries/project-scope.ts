@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ProjectFacts } from '../policy/project.ts';
 import { sqlOne } from '../sql.ts';
 import { type BuildRow, buildColumns, buildTables } from './build-row.ts';
+import { type MergeRequestRow, mergeRequestColumns, mergeRequestTables } from './merge-request-row.ts';
 import {
   memberTables,
   type ProjectRow,
@@ -58,6 +59,11 @@ const withBuild = statements(
   left join lateral (select ${buildColumns} from ${buildTables}
     where b.project_id = s.id and b.id = $${place === 'id' ? 3 : 4}) t on true`,
 );
+const withMergeRequest = statements(
+  (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, m.* from users v ${scope(place)}
+  left join lateral (select ${mergeRequestColumns('v.id')} from ${mergeRequestTables}
+    where t.project_id = s.id and t.id = $${place === 'id' ? 3 : 4} and t.deleted_at is null) m on true`,
+);
 
 type Statements = Record<Place, Record<ViewerKey['by'], string>>;
 
@@ -101,6 +107,20 @@ export async function findBuildScope(
     more: [place.buildId],
   });
   return row && { viewer: row.viewer, project: row.project, build: row.id === null ? null : row };
+}
+
+/** The viewer, the project and a merge request into that project, in one statement. */
+export async function findMergeRequestScope(
+  em: EntityManager,
+  key: ViewerKey,
+  place: { project: string; mergeRequestId: number | null },
+): Promise<Found<{ project: ProjectScope | null; mergeRequest: MergeRequestRow | null }>> {
+  const row = await run<MergeRequestRow & { project: ProjectScope | null }>(em, withMergeRequest, {
+    key,
+    idOrPath: place.project,
+    more: [place.mergeRequestId],
+  });
+  return row && { viewer: row.viewer, project: row.project, mergeRequest: row.id === null ? null : row };
 }
 
 interface Search {
