@@ -102,7 +102,9 @@ export function onMergeRequest(ability: ProjectAbility): Access<MergeRequestScop
   return projectAccess(ability, async ({ work, raw }, key) => {
     const place = { project: String(raw.id), mergeRequestId: readId(raw.merge_request_id) };
     const found = await findMergeRequestScope(work.em, key, place);
-    if (!found?.project || found.mergeRequest) return found as MergeRequestScope | null;
+    if (!found?.project) return found as MergeRequestScope | null;
+    authorize(found.viewer, found.project, 'read_merge_request');
+    if (found.mergeRequest) return found as MergeRequestScope;
     authorize(found.viewer, found.project, ability);
     throw notFound();
   });

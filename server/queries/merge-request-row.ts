@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
 import { type MilestoneRow, milestoneJson } from './milestone-row.ts';
 import { isSubscribed, labelTitles } from './noteable.ts';
-import { summaryJson, type UserSummaryRow } from './user-summary.ts';
+import { summaryOf, type UserSummaryRow } from './user-summary.ts';
 
 export type MergeRequestState = 'opened' | 'closed' | 'merged' | 'reopened';
 export type MergeStatus = 'unchecked' | 'can_be_merged' | 'cannot_be_merged';
@@ -48,10 +48,6 @@ export interface MergeRequestRow {
   subscribed: boolean;
 }
 
-function userJson(column: string): string {
-  return `(select ${summaryJson} from users u where u.id = ${column})`;
-}
-
 /**
  * Columns of `MergeRequestRow`.
  *
@@ -62,8 +58,8 @@ export function mergeRequestColumns(viewer: string): string {
   t.state, t.author_id, t.assignee_id, t.milestone_id, t.merge_status, t.checked_source_sha, t.checked_target_sha,
   t.head_sha, t.base_sha, t.merge_when_build_succeeds, t.merge_user_id, t.merge_message, t.removes_source_branch,
   t.merge_commit_sha, t.user_notes_count, t.upvotes, t.downvotes, t.created_at, t.updated_at,
-  ${labelTitles('MergeRequest')} as labels, ${userJson('t.author_id')} as author,
-  ${userJson('t.assignee_id')} as assignee, ${milestoneJson} as milestone,
+  ${labelTitles('MergeRequest')} as labels, ${summaryOf('t.author_id')} as author,
+  ${summaryOf('t.assignee_id')} as assignee, ${milestoneJson} as milestone,
   ${isSubscribed('MergeRequest', viewer)} as subscribed`;
 }
 

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
 import type { ListQuery } from './list-query.ts';
+import type { NoteableType } from './noteable.ts';
 import { summaryJson, type UserSummaryRow } from './user-summary.ts';
 
 /** A comment, by whatever it is about. */
@@ -36,6 +37,18 @@ export function listCommitNotes(projectId: number, sha: string): ListQuery {
     order: 'c.id',
     values: [projectId, sha],
     countFrom: 'notes c where c.project_id = $1 and c.commit_sha = $2',
+  };
+}
+
+/** What people said of an issue or merge request, oldest first. */
+export function listComments({ type, id }: { type: NoteableType; id: number }): ListQuery {
+  const where = 'c.noteable_id = $1 and c.noteable_type = $2 and not c.system';
+  return {
+    columns,
+    from: `${tables} where ${where}`,
+    order: 'c.id',
+    values: [id, type],
+    countFrom: `notes c where ${where}`,
   };
 }
 
