@@ -82,6 +82,10 @@ async function makeScene(app: TestApp): Promise<Scene> {
   }
   const external = await make.user({ external: true });
   const member = await make.member(project, 'reporter');
+  // From a fork that nobody may know of into what everybody sees.
+  const branches = { source_project_id: inHidden, source_branch: 'side' };
+  await make.mergeRequest(project, { columns: branches });
+  await make.mergeRequest({ ...project, id: hidden }, { columns: { title: mark } });
   return { world, callers: { stranger: await make.user(), external, member }, place: { project, group } };
 }
 

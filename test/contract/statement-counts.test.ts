@@ -42,6 +42,7 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/members': ({ project }) => holder.app.make.member(project, 'guest'),
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
+  'GET /projects/:id/merge_requests': addMergeRequest,
   'GET /projects/:id/repository/branches': ({ project }) => addRef(project, 'heads'),
   'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
   async 'GET /groups/:id/members'({ groupId }) {
@@ -58,6 +59,19 @@ async function addProject({ groupId }: World): Promise<number> {
     [groupId],
   );
   return row?.id ?? 0;
+}
+
+/** With all that an answer shows of one. */
+async function addMergeRequest({ project, viewer }: World): Promise<void> {
+  const { make, rows } = holder.app;
+  const { id, iid, title } = await make.mergeRequest(project, {
+    author: viewer,
+    columns: { assignee_id: viewer.id },
+  });
+  const milestone = await make.row('milestones', { project_id: project.id, iid, title });
+  const label = await make.row('labels', { project_id: project.id, title, color: '#428BCA' });
+  await rows('update merge_requests set milestone_id = $2 where id = $1', [id, milestone]);
+  await rows('insert into merge_request_labels (merge_request_id, label_id) values ($1, $2)', [id, label]);
 }
 
 async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {

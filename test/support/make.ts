@@ -23,6 +23,19 @@ export interface MadeProject {
   owner: MadeUser;
 }
 
+/** An issue or a merge request. */
+export interface MadeThing {
+  id: number;
+  iid: number;
+  title: string;
+}
+
+interface GivenThing {
+  author?: { id: number };
+  /** As they are called in the table. */
+  columns?: Record<string, unknown>;
+}
+
 export interface MadeRunner {
   id: number;
   token: string;
@@ -64,7 +77,7 @@ export class Make {
     const username = given.username ?? `user${this.#next()}`;
     const token = newToken();
     const stored = this.#work.secrets.store(token);
-    const user = await this.#insert('users', {
+    const user = await this.row('users', {
       username,
       name: `Name of ${username}`,
       email: `${username}@example.com`,
@@ -76,7 +89,7 @@ export class Make {
       private_token_digest: stored.digest,
       private_token_sealed: stored.sealed,
     });
-    const namespace = await this.#insert('namespaces', {
+    const namespace = await this.row('namespaces', {
       kind: 'user',
       path: username,
       name: username,
@@ -89,15 +102,15 @@ export class Make {
   async group(given: { path?: string; visibility?: keyof typeof visibilities } = {}): Promise<number> {
     const path = given.path ?? `group${this.#next()}`;
     const visibility = visibilities[given.visibility ?? 'public'];
-    return this.#insert('namespaces', { kind: 'group', path, name: path, visibility_level: visibility });
+    return this.row('namespaces', { kind: 'group', path, name: path, visibility_level: visibility });
   }
 
   async groupMember(groupId: number, user: MadeUser, level: keyof typeof levels): Promise<void> {
-    await this.#insert('group_members', { group_id: groupId, user_id: user.id, access_level: levels[level] });
+    await this.row('group_members', { group_id: groupId, user_id: user.id, access_level: levels[level] });
   }
 
   async share(project: { id: number }, groupId: number, level: keyof typeof levels): Promise<void> {
-    await this.#insert('project_shares', {
+    await this.row('project_shares', {
       project_id: project.id,
       group_id: groupId,
       group_access: levels[level],
@@ -118,7 +131,7 @@ export class Make {
     const runnersToken = newToken();
     const stored = this.#work.secrets.store(runnersToken);
     const namespaceId = given.namespaceId ?? owner.namespaceId;
-    const id = await this.#insert('projects', {
+    const id = await this.row('projects', {
       namespace_id: namespaceId,
       creator_id: owner.id,
       name: path,
@@ -140,12 +153,79 @@ export class Make {
   /** A new user with this level on the project. */
   async member(project: { id: number }, level: keyof typeof levels): Promise<MadeUser> {
     const user = await this.user();
-    await this.#insert('project_members', {
+    await this.row('project_members', {
       project_id: project.id,
       user_id: user.id,
       access_level: levels[level],
     });
     return user;
+  }
+
+  /** Of the project's owner unless told. */
+  issue(project: MadeProject, given: GivenThing = {}): Promise<MadeThing> {
+    return this.#thing(project, { table: 'issues', counter: 'last_issue_iid', columns: {} }, given);
+  }
+
+  /** Of a branch that need not be there. */
+  mergeRequest(project: MadeProject, given: GivenThing = {}): Promise<MadeThing> {
+    const columns = {
+      source_project_id: project.id,
+      source_branch: `branch${this.#next()}`,
+      target_branch: 'master',
+    };
+    const kind = { table: 'merge_requests', counter: 'last_merge_request_iid', columns };
+    return this.#thing(project, kind, given);
+  }
+
+  async #thing(
+    project: MadeProject,
+    { table, counter, columns }: { table: string; counter: string; columns: Record<string, unknown> },
+    given: GivenThing,
+  ): Promise<MadeThing> {
+    const title = `Title ${this.#next()}`;
+    const [row] = await sql<{ iid: number }>(
+      this.#work.em,
+      `update projects set ${counter} = ${counter} + 1 where id = $1 returning ${counter} as iid`,
+      [project.id],
+    );
+    const iid = row?.iid ?? 0;
+    const author_id = (given.author ?? project.owner).id;
+    const all = { project_id: project.id, iid, author_id, title, ...columns, ...given.columns };
+    return { id: await this.row(table, all), iid, title: String(all.title) };
+  }
+
+  /** @returns its id. */
+  snippet(project: MadeProject, given: GivenThing = {}): Promise<number> {
+    return this.row('snippets', {
+      project_id: project.id,
+      author_id: (given.author ?? project.owner).id,
+      title: `Snippet ${this.#next()}`,
+      file_name: 'a.txt',
+      content: 'text',
+      ...given.columns,
+    });
+  }
+
+  /** What somebody says of a thing with this id, or of a commit. @returns its id. */
+  note(
+    project: { id: number },
+    about: { type: 'Issue' | 'MergeRequest' | 'Snippet'; id: number } | { type: 'Commit'; sha: string },
+    { author, columns }: GivenThing & { author: { id: number } },
+  ): Promise<number> {
+    return this.row('notes', {
+      project_id: project.id,
+      author_id: author.id,
+      noteable_type: about.type,
+      noteable_id: 'id' in about ? about.id : null,
+      commit_sha: 'sha' in about ? about.sha : null,
+      body: `Comment ${this.#next()}`,
+      ...columns,
+    });
+  }
+
+  /** @returns its id. */
+  label(project: { id: number }, title = `label${this.#next()}`): Promise<number> {
+    return this.row('labels', { project_id: project.id, title, color: '#428BCA' });
   }
 
   /** A shared runner, or with `projects` a specific one of those. */
@@ -154,7 +234,7 @@ export class Make {
   ): Promise<MadeRunner> {
     const token = newRunnerToken();
     const stored = this.#work.secrets.store(token);
-    const id = await this.#insert('runners', {
+    const id = await this.row('runners', {
       token_digest: stored.digest,
       token_sealed: stored.sealed,
       description: `runner${this.#next()}`,
@@ -189,7 +269,7 @@ export class Make {
     const status = given.status ?? 'pending';
     const job = { ...plainJob(given.job?.name ?? `job${this.#next()}`), ...given.job };
     const pipelineId = given.pipelineId ?? (await this.#pipeline(project, given));
-    const jobId = await this.#insert('pipeline_jobs', {
+    const jobId = await this.row('pipeline_jobs', {
       pipeline_id: pipelineId,
       position: this.#next(),
       name: job.name,
@@ -197,7 +277,7 @@ export class Make {
       definition: JSON.stringify(job),
     });
     const started = status === 'pending' ? null : new Date();
-    const id = await this.#insert('builds', {
+    const id = await this.row('builds', {
       project_id: project.id,
       pipeline_id: pipelineId,
       job_id: jobId,
@@ -221,7 +301,7 @@ export class Make {
     project: { id: number },
     given: { sha?: string; ref?: string; tag?: boolean },
   ): Promise<number> {
-    return this.#insert('pipelines', {
+    return this.row('pipelines', {
       project_id: project.id,
       ref: given.ref ?? 'master',
       tag: given.tag ?? false,
@@ -262,7 +342,8 @@ export class Make {
     return this.#count;
   }
 
-  async #insert(table: string, columns: Record<string, unknown>): Promise<number> {
+  /** @returns its id. */
+  async row(table: string, columns: Record<string, unknown>): Promise<number> {
     const names = Object.keys(columns);
     const places = names.map((_, index) => `$${index + 1}`);
     const text = `insert into ${table} (${names.join(', ')}) values (${places.join(', ')}) returning id`;
