@@ -9,7 +9,6 @@ import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
 import { followAtOnce, queueFollow } from './follow-merge-request.ts';
-import { findChoices } from './issue-choices.ts';
 import { labelIds } from './label-ids.ts';
 import {
   changeMergeRequestState,
@@ -19,6 +18,7 @@ import {
   saveChanges,
   saveHeads,
 } from './merge-request-changes.ts';
+import { findChoices } from './noteable-choices.ts';
 import { otherOne, requireNoOther } from './open-once.ts';
 import { type Branches, type Heads, takeHeads } from './take-heads.ts';
 

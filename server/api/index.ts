@@ -13,6 +13,8 @@ import * as deployKeys from './deploy-keys.ts';
 import * as fileChanges from './file-changes.ts';
 import * as groupMembers from './group-members.ts';
 import * as groups from './groups.ts';
+import * as issueActions from './issue-actions.ts';
+import * as issues from './issues.ts';
 import * as keys from './keys.ts';
 import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
@@ -24,6 +26,7 @@ import * as mergeRequests from './merge-requests.ts';
 import * as milestones from './milestones.ts';
 import * as namespaces from './namespaces.ts';
 import * as notificationSettings from './notification-settings.ts';
+import * as personalSnippets from './personal-snippets.ts';
 import * as pipelines from './pipelines.ts';
 import * as projectArchive from './project-archive.ts';
 import * as projectCreate from './project-create.ts';
@@ -43,6 +46,7 @@ import * as repositoryTree from './repository-tree.ts';
 import * as runners from './runners.ts';
 import * as session from './session.ts';
 import * as settings from './settings.ts';
+import * as snippets from './snippets.ts';
 import * as statuses from './statuses.ts';
 import * as systemHooks from './system-hooks.ts';
 import * as tags from './tags.ts';
@@ -82,6 +86,10 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...mergeRequestChanges.endpoints,
   ...mergeRequestSubscription.endpoints,
   ...mergeRequestComments.endpoints,
+  ...snippets.endpoints,
+  ...personalSnippets.endpoints,
+  ...issues.endpoints,
+  ...issueActions.endpoints,
   ...fileChanges.endpoints,
   ...commitCreate.endpoints,
   ...branches.endpoints,

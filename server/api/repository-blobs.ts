@@ -4,10 +4,11 @@ import type { ObjectInfo } from '../git/cat-file-reply.ts';
 import { streamBlob } from '../git/stream-git.ts';
 import { findPath } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
-import { bytes, StreamAnswer } from '../http/answers.ts';
+import { bytes, type StreamAnswer } from '../http/answers.ts';
 import { contentDisposition } from '../http/content-disposition.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { pathText, text } from '../http/params.ts';
+import { shownText } from '../http/shown-text.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { filePath } from './repository-file-path.ts';
@@ -58,19 +59,12 @@ function fileAt(path: string): Endpoint {
 /** Up to here bytes are read by the process that runs anyway. While it reads, nobody else reads this repository. */
 const smallBlob = 256 * 1024;
 
-/** As plain text whatever it is, so that nothing that somebody pushed runs in the browser of whoever looks at it. */
 async function sendBlob(
   work: Work,
   dir: string,
   { blob, disposition }: { blob: ObjectInfo; disposition: string },
 ): Promise<StreamAnswer> {
   const small = blob.size > smallBlob ? null : await work.objects.readObject(dir, blob.sha);
-  return new StreamAnswer(small ? Readable.from(small.data) : streamBlob(dir, blob.sha), {
-    'Content-Type': 'text/plain',
-    'Content-Length': String(blob.size),
-    'Content-Disposition': disposition,
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'private, no-cache',
-  });
+  const stream = small ? Readable.from(small.data) : streamBlob(dir, blob.sha);
+  return shownText(stream, { size: blob.size, disposition });
 }

@@ -21,14 +21,17 @@ const get = endpoint({
   access: onProject('read_code'),
   params: { file_path: text({ max: 4096 }), ref: revision() },
   returns: RepositoryFileJson,
-  async run({ project, params, work, signal }) {
+  async run(call) {
+    const { project, params, work } = call;
     const { dir, sha } = await requirePlace(work, { project, ref: params.ref, missing: 'Commit' });
     const path = filePath(params.file_path);
     const entry = await findPath(work.objects, dir, { commit: sha, path });
     if (entry?.type !== 'blob') throw notFound('File');
     const { rawPath, id } = entry;
     const content = await readContent(work, dir, id);
-    const lastCommitId = await inTime(() => lastCommitOf(dir, { from: sha, rawPath, signal }));
+    const lastCommitId = await inTime(() =>
+      lastCommitOf(dir, { from: sha, rawPath, signal: () => call.signal }),
+    );
     const ids = { blobId: id, commitId: sha, lastCommitId: lastCommitId ?? sha };
     return presentRepositoryFile({ path: path.join('/'), content, ref: params.ref, ...ids });
   },
@@ -38,8 +41,8 @@ export const endpoints: Endpoint[] = [get];
 
 async function readContent(work: Work, dir: string, id: string): Promise<Buffer> {
   try {
-    const object = await work.objects.readObject(dir, id, largestFile);
-    if (object) return object.data;
+    const content = await work.objects.readFile(dir, id, largestFile);
+    if (content) return content;
   } catch (error) {
     throw error instanceof ObjectTooLargeError ? fileTooLarge(id, error.size) : error;
   }

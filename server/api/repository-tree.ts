@@ -25,11 +25,13 @@ const list = endpoint({
   },
   returns: TreeEntryJson,
   list: true,
-  async run({ project, params, page, work, signal }) {
+  async run(call) {
+    const { project, params, page, work } = call;
     const place = await requirePlace(work, { project, ref: params.ref_name, missing: 'Tree' });
     const path = (params.path ?? '').split('/').filter((name) => name !== '');
-    const read = { place, path, page, isRecursive: params.recursive ?? false, signal };
-    return readFolder(work, read).catch((error) => {
+    const read = { place, path, page };
+    const reading = params.recursive ? readBelow(work, read, call.signal) : readFolder(work, read);
+    return reading.catch((error) => {
       if (!(error instanceof TooManyEntries) && !(error instanceof ObjectTooLargeError)) throw error;
       throw badRequest(
         '400 (Bad request) too much is in there for one list: ask for a folder in it by "path"',
@@ -45,23 +47,36 @@ interface FolderRead {
   /** Names of the folders that lead to it. */
   path: string[];
   page: PageRequest;
-  isRecursive: boolean;
-  signal: AbortSignal;
 }
 
 /** A path that leads to no folder has nothing in it. */
-async function readFolder(work: Work, read: FolderRead): Promise<PageAnswer<TreeEntryJson>> {
-  const { place, path, page, isRecursive, signal } = read;
-  const { dir, sha } = place;
-  const folder = await findPath(work.objects, dir, { commit: sha, path });
-  if (folder?.type !== 'tree') return new PageAnswer<TreeEntryJson>([], 0);
-  const prefix = path.map((name) => `${name}/`).join('');
-  if (!isRecursive) {
-    const tree = await work.objects.readTree(dir, folder.id);
-    return pageOf(tree?.listed ?? [], page).map((entry) => presentTreeEntry(entry, prefix + entry.name));
-  }
+async function readFolder(work: Work, { place, path, page }: FolderRead): Promise<PageAnswer<TreeEntryJson>> {
+  const folder = await findFolder(work, place, path);
+  const tree = folder === null ? null : await work.objects.readTree(place.dir, folder);
+  const prefix = prefixOf(path);
+  return pageOf(tree?.listed ?? [], page).map((entry) => presentTreeEntry(entry, prefix + entry.name));
+}
+
+/** With what is in the folders in it. */
+async function readBelow(
+  work: Work,
+  { place, path, page }: FolderRead,
+  signal: AbortSignal,
+): Promise<PageAnswer<TreeEntryJson>> {
+  const tree = await findFolder(work, place, path);
+  if (tree === null) return new PageAnswer<TreeEntryJson>([], 0);
   const stretch = { offset: (page.page - 1) * page.perPage, limit: page.perPage };
-  const walk = { objects: work.objects, dir, tree: folder.id, prefix, signal };
+  const walk = { objects: work.objects, dir: place.dir, tree, prefix: prefixOf(path), signal };
   const { entries, total } = await listBelow(walk, stretch);
   return new PageAnswer(entries, total).map((entry) => presentTreeEntry(entry, entry.path));
+}
+
+/** Id of a folder; null when there is none. */
+async function findFolder(work: Work, { dir, sha }: RepositoryPlace, path: string[]): Promise<string | null> {
+  const entry = await findPath(work.objects, dir, { commit: sha, path });
+  return entry?.type === 'tree' ? entry.id : null;
+}
+
+function prefixOf(path: string[]): string {
+  return path.map((name) => `${name}/`).join('');
 }

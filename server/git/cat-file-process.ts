@@ -7,6 +7,10 @@ export class CatFileEnded extends GitError {}
 
 interface Waiting {
   question: Question;
+  /** Others were under way with it, so that a complaint of git may be about any of them. */
+  hadCompany: boolean;
+  /** It is put with no other. */
+  isAlone: boolean;
   resolve: (reply: ObjectReply | null) => void;
   reject: (error: Error) => void;
 }
@@ -32,15 +36,24 @@ function faultsIn(complaint: string): string {
   return faults.join('\n');
 }
 
-/** One `git cat-file` of one repository. Questions asked at the same time wait for each other. */
+/** Questions under way at once: what wakes git up, and us, is not each of them. */
+const mostAsked = 16;
+
+/** One `git cat-file` of one repository. It answers in the order of the questions. */
 export class CatFileProcess {
   private readonly options: CatFileProcessOptions;
   private readonly git: GitProcess;
+  /** Not put yet. */
   private readonly queue: Waiting[] = [];
+  /** Under way. */
+  private readonly asked: Waiting[] = [];
   private reader: ReplyReader | null = null;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer: NodeJS.Timeout;
+  private isPutting = false;
+  /** An answer waits for what git may still say on stderr. */
+  private isListening = false;
   private isOver = false;
-  /** What git has said on stderr since the question at the head was put. */
+  /** What git has said on stderr since the last question that began alone. */
   private complaint = '';
 
   constructor(options: CatFileProcessOptions) {
@@ -50,11 +63,12 @@ export class CatFileProcess {
     this.git.child.stderr.on('data', (text: string) => {
       this.complaint += text;
     });
+    this.timer = setTimeout(() => this.giveUp(), options.timeoutMs).unref();
     void this.git.ended.then((end) => this.end(end.failure));
   }
 
   get isIdle(): boolean {
-    return this.queue.length === 0;
+    return this.queue.length === 0 && this.asked.length === 0;
   }
 
   get pid(): number | undefined {
@@ -67,37 +81,60 @@ export class CatFileProcess {
         reject(new CatFileEnded({ attempted: `read ${question.spec}` }));
         return;
       }
-      this.queue.push({ question, resolve, reject });
-      if (this.queue.length === 1) this.next();
+      this.queue.push({ question, hadCompany: false, isAlone: false, resolve, reject });
+      this.putSoon();
     });
   }
 
   /** Lets git end once it has answered what it was asked. */
   close(): void {
+    this.putAll();
     this.git.child.stdin.end();
   }
 
-  private next(): void {
-    const [head] = this.queue;
-    if (head === undefined) {
-      this.options.onIdle();
-      return;
+  /** Those that come out of one answer, or of several that came together, go out together. */
+  private putSoon(): void {
+    if (this.isPutting) return;
+    this.isPutting = true;
+    process.nextTick(() => this.putAll());
+  }
+
+  private putAll(): void {
+    this.isPutting = false;
+    let text = '';
+    while (this.mayPut()) {
+      const next = this.queue.shift();
+      if (next === undefined) break;
+      if (this.asked.length === 0) this.complaint = '';
+      this.asked.push(next);
+      if (this.asked.length > 1) for (const waiting of this.asked) waiting.hadCompany = true;
+      text += `${next.question.command} ${next.question.spec}\0`;
     }
-    this.reader = new ReplyReader(head.question);
-    this.complaint = '';
-    this.timer = setTimeout(() => this.git.killNow(), this.options.timeoutMs);
-    this.git.child.stdin.write(`${head.question.command} ${head.question.spec}\0`);
+    if (text === '') return;
+    if (this.reader === null) this.expect();
+    this.git.child.stdin.write(text);
+  }
+
+  private mayPut(): boolean {
+    if (this.isListening || this.isOver || this.asked.length >= mostAsked) return false;
+    return this.asked.length === 0 || !(this.queue[0]?.isAlone || this.asked[0]?.isAlone);
+  }
+
+  private expect(): void {
+    const [head] = this.asked;
+    this.reader = head ? new ReplyReader(head.question) : null;
+    if (head) this.timer.refresh();
   }
 
   private read(chunk: Buffer): void {
     try {
-      const reply = this.reader?.push(chunk);
-      if (reply === undefined) return;
-      clearTimeout(this.timer);
-      this.reader = null;
-      // What git said before the answer has come by then, though it took another way.
-      if (reply === null) setImmediate(() => this.answerMissing());
-      else this.answer(reply);
+      let rest = chunk;
+      while (this.reader !== null && rest.length > 0) {
+        const reply = this.reader.push(rest);
+        if (reply === undefined) return;
+        rest = this.reader.rest;
+        this.answer(reply);
+      }
     } catch (error) {
       // Its further answers could belong to any question.
       this.git.killNow();
@@ -106,21 +143,38 @@ export class CatFileProcess {
   }
 
   private answer(reply: ObjectReply | null): void {
-    this.queue.shift()?.resolve(reply);
-    this.next();
+    const head = this.asked.shift();
+    this.expect();
+    if (reply !== null) head?.resolve(reply);
+    else if (head) this.answerMissing(head);
+    if (this.queue.length > 0) this.putSoon();
+    else if (this.isIdle) this.options.onIdle();
   }
 
   /** Git answers alike for what was never there and for what it cannot read, and complains about the latter only. */
-  private answerMissing(): void {
-    if (this.isOver) return;
-    const stderr = faultsIn(this.complaint);
-    if (stderr === '') {
-      this.answer(null);
+  private answerMissing(head: Waiting): void {
+    if (head.hadCompany && !head.isAlone) {
+      this.queue.unshift({ ...head, isAlone: true });
       return;
     }
-    const head = this.queue.shift();
-    head?.reject(new GitError({ attempted: `read ${head.question.spec}`, stderr }));
-    this.next();
+    this.isListening = true;
+    this.asked.unshift(head);
+    // What git said before the answer has come by then, though it took another way.
+    setImmediate(() => {
+      this.isListening = false;
+      if (this.isOver) return;
+      const stderr = faultsIn(this.complaint);
+      const { spec } = head.question;
+      this.asked.shift();
+      if (stderr === '') head.resolve(null);
+      else head.reject(new GitError({ attempted: `read ${spec}`, stderr }));
+      if (this.queue.length > 0) this.putSoon();
+      else this.options.onIdle();
+    });
+  }
+
+  private giveUp(): void {
+    if (this.asked.length > 0) this.git.killNow();
   }
 
   private end(cause: unknown): void {
@@ -128,7 +182,7 @@ export class CatFileProcess {
     this.isOver = true;
     clearTimeout(this.timer);
     this.options.onEnd();
-    for (const { question, reject } of this.queue.splice(0)) {
+    for (const { question, reject } of [...this.asked.splice(0), ...this.queue.splice(0)]) {
       reject(new CatFileEnded({ attempted: `read ${question.spec}`, stderr: this.git.stderr(), cause }));
     }
   }

@@ -18,6 +18,8 @@ export interface Question {
   spec: string;
 }
 
+const nothing = Buffer.alloc(0);
+
 const found = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/;
 
 /** Whether a question could not be told from an answer, or would make git give up instead of answering. */
@@ -33,8 +35,10 @@ export function isUnanswerable(spec: string): boolean {
  * the answer.
  */
 export class ReplyReader {
+  /** Once the answer is complete: the bytes that came behind it. */
+  rest: Buffer = nothing;
   private readonly question: Question;
-  private pending: Buffer = Buffer.alloc(0);
+  private pending: Buffer = nothing;
   private info: ObjectInfo | null = null;
   private data: Buffer | null = null;
   private filled = 0;
@@ -52,30 +56,37 @@ export class ReplyReader {
       this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk]);
       const end = this.pending.indexOf(0x0a);
       if (end === -1) return undefined;
-      const match = found.exec(this.pending.subarray(0, end).toString('latin1'));
+      const match = found.exec(this.pending.toString('latin1', 0, end));
       if (match === null) return this.readMissing();
       const info = toInfo(match);
-      if (this.question.command === 'info') return { ...info, data: null };
+      if (this.question.command === 'info') {
+        this.rest = this.pending.subarray(end + 1);
+        return { ...info, data: null };
+      }
       this.info = info;
       this.data = Buffer.allocUnsafeSlow(info.size);
       return this.fill(this.info, this.data, this.pending.subarray(end + 1));
     }
-    return this.fill(this.info, this.data ?? Buffer.alloc(0), chunk);
+    return this.fill(this.info, this.data ?? nothing, chunk);
   }
 
   private fill(info: ObjectInfo, data: Buffer, chunk: Buffer): ObjectReply | undefined {
     const copied = chunk.copy(data, this.filled);
     this.filled += copied;
+    if (copied === chunk.length) return undefined;
     // The one byte too many is the line break that follows the object.
-    return copied < chunk.length ? { ...info, data } : undefined;
+    this.rest = chunk.subarray(copied + 1);
+    return { ...info, data };
   }
 
   private readMissing(): null | undefined {
     const repeated = Buffer.from(this.question.spec);
-    if (this.pending.indexOf(0x0a, repeated.length) === -1) return undefined;
-    const answer = this.pending.subarray(repeated.length).toString('latin1');
+    const end = this.pending.indexOf(0x0a, repeated.length);
+    if (end === -1) return undefined;
+    this.rest = this.pending.subarray(end + 1);
+    const answer = this.pending.toString('latin1', repeated.length, end);
     const isRepeated = this.pending.subarray(0, repeated.length).equals(repeated);
-    if (isRepeated && (answer === ' missing\n' || answer === ' ambiguous\n')) return null;
+    if (isRepeated && (answer === ' missing' || answer === ' ambiguous')) return null;
     const stderr = `unexpected answer ${JSON.stringify(this.pending.toString('latin1', 0, 200))}`;
     throw new GitError({ attempted: `read ${this.question.spec}`, stderr });
   }

@@ -17,6 +17,8 @@ export interface CatFileOptions {
   objectLimit?: number;
   /** Bytes of memory for trees that were read. 64 MB unless told. */
   treeMemory?: number;
+  /** Bytes of memory for small files that were read. 16 MB unless told. */
+  fileMemory?: number;
 }
 
 export interface GitObject extends ObjectInfo {
@@ -25,7 +27,8 @@ export interface GitObject extends ObjectInfo {
 
 interface Entry {
   process: CatFileProcess;
-  idleTimer: NodeJS.Timeout | undefined;
+  /** Goes off so long after the last answer. */
+  idleTimer: NodeJS.Timeout;
 }
 
 const remembered = 20_000;
@@ -37,7 +40,11 @@ const standard = {
   timeoutMs: 30_000,
   objectLimit: 32 * megabyte,
   treeMemory: 64 * megabyte,
+  fileMemory: 16 * megabyte,
 };
+
+/** Bytes of a file that is remembered. */
+const smallFile = 64 * 1024;
 
 /**
  * Reads objects through one long-lived `git cat-file` per repository in use. It sees objects and refs that
@@ -53,6 +60,7 @@ export class CatFile {
   private readonly waiting: (() => void)[] = [];
   /** By their ids, which say what is in them: nothing in here can be out of date. */
   private readonly trees: LRUCache<string, Tree>;
+  private readonly files: LRUCache<string, Buffer>;
   /** Ids of the root trees of commits, likewise. */
   private readonly roots = new LRUCache<string, string>({ max: remembered });
   /** What is known of objects by their ids, likewise; whether a repository has one is asked each time. */
@@ -63,6 +71,8 @@ export class CatFile {
     this.options = { ...standard, ...options };
     const sizeCalculation = ({ weight }: Tree) => weight;
     this.trees = new LRUCache({ maxSize: this.options.treeMemory, sizeCalculation });
+    const sizeOfFile = ({ length }: Buffer) => 200 + length;
+    this.files = new LRUCache({ maxSize: this.options.fileMemory, sizeCalculation: sizeOfFile });
   }
 
   /** Id, type and size of an object, without its contents. */
@@ -122,6 +132,21 @@ export class CatFile {
     return tree;
   }
 
+  /**
+   * The bytes of a file by its id, which must come from a tree of this repository: a small one that was read from
+   * another repository is given back without looking whether this one has it too. Nobody may write to them.
+   *
+   * @throws ObjectTooLargeError above `limit` bytes.
+   */
+  async readFile(dir: string, id: string, limit?: number): Promise<Buffer | null> {
+    const known = this.files.get(id);
+    if (known && known.length <= (limit ?? smallFile)) return known;
+    const object = await this.readObject(dir, id, limit);
+    if (object?.type !== 'blob') return null;
+    if (isSha(id) && object.size <= smallFile) this.files.set(id, object.data);
+    return object.data;
+  }
+
   /** Closes the process of a repository that is about to be removed. */
   forget(dir: string): void {
     const entry = this.entries.get(dir);
@@ -169,22 +194,24 @@ export class CatFile {
     const process = new CatFileProcess({
       dir,
       timeoutMs: this.options.timeoutMs,
-      onIdle: () => this.rest(dir, entry),
+      onIdle: () => this.rest(entry),
       onEnd: () => this.drop(dir, entry),
     });
-    const entry: Entry = { process, idleTimer: undefined };
+    const closeIdle = () => {
+      if (process.isIdle) this.drop(dir, entry);
+    };
+    const entry: Entry = { process, idleTimer: setTimeout(closeIdle, this.options.idleMs).unref() };
     return entry;
   }
 
   private touch(dir: string, entry: Entry): CatFileProcess {
-    clearTimeout(entry.idleTimer);
     this.entries.delete(dir);
     this.entries.set(dir, entry);
     return entry.process;
   }
 
-  private rest(dir: string, entry: Entry): void {
-    entry.idleTimer = setTimeout(() => this.drop(dir, entry), this.options.idleMs).unref();
+  private rest(entry: Entry): void {
+    entry.idleTimer.refresh();
     this.waiting.shift()?.();
   }
 

@@ -17,7 +17,8 @@ export interface PathInHistory {
   from: string;
   /** Bytes of the path, one per character. */
   rawPath: string;
-  signal?: AbortSignal;
+  /** Asked for only where git has to search. */
+  signal?: () => AbortSignal;
 }
 
 /**
@@ -37,7 +38,7 @@ export async function lastCommitOf(
   if (remembered !== undefined) return remembered;
   const input = Buffer.from(`${[from, '--', ...pathspecsOf(rawPath)].join('\n')}\n`, 'latin1');
   const args = ['rev-list', '--max-count=1', '--stdin'];
-  const { stdout } = await runGit({ dir, args, input, attempted, timeoutMs, signal });
+  const { stdout } = await runGit({ dir, args, input, attempted, timeoutMs, signal: signal?.() });
   const sha = stdout.toString('latin1').trim();
   if (sha === '') return null;
   known.set(key, sha);

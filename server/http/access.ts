@@ -1,11 +1,14 @@
 import { forbidden, missing, notFound, nothingHere, unauthorized } from '../errors.ts';
 import type { ProjectAbility } from '../policy/abilities.ts';
+import { canUpdateIssue } from '../policy/issue.ts';
 import { authorize } from '../policy/project.ts';
 import type { BuildRow } from '../queries/build-row.ts';
+import type { IssueRow } from '../queries/issue-row.ts';
 import type { MergeRequestRow } from '../queries/merge-request-row.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import {
   findBuildScope,
+  findIssueScope,
   findMergeRequestScope,
   findProjectScope,
   findWholeProject,
@@ -89,6 +92,33 @@ export function onBuild(ability: ProjectAbility): Access<BuildScope> {
     authorize(found.viewer, found.project, ability);
     throw nothingHere();
   });
+}
+
+interface IssueScope {
+  viewer: Viewer;
+  project: ProjectScope;
+  issue: IssueRow;
+}
+
+/** As `onProject`, and its issue named by `:issue_id`: 404 without, for those with the right. */
+export function onIssue(ability: ProjectAbility): Access<IssueScope> {
+  return projectAccess(ability, async ({ work, raw }, key) => {
+    const place = { project: String(raw.id), issueId: readId(raw.issue_id) };
+    const found = await findIssueScope(work.em, key, place);
+    if (!found?.project || found.issue) return found as IssueScope | null;
+    authorize(found.viewer, found.project, ability);
+    throw notFound();
+  });
+}
+
+/** As `onIssue`, for those who may change it. */
+export function onIssueToUpdate(): Access<IssueScope> {
+  return {
+    ...onIssue('read_issue'),
+    check(scope) {
+      if (!canUpdateIssue(scope)) throw forbidden();
+    },
+  };
 }
 
 interface MergeRequestScope {

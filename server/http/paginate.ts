@@ -87,7 +87,8 @@ export function pageHeaders({ request, total, url, query }: PageLinks): Record<s
   const { page, perPage } = request;
   const pages = Math.ceil(total / perPage);
   const last = Math.max(pages, 1);
-  const link = (to: number, rel: string) => `<${pageUrl(url, query, { page: to, perPage })}>; rel="${rel}"`;
+  const { start, end } = aroundPage(url, query, perPage);
+  const link = (to: number, rel: string) => `<${start}${to}${end}>; rel="${rel}"`;
   const links = [link(1, 'first'), link(last, 'last')];
   if (page < pages) links.unshift(link(page + 1, 'next'));
   if (page > 1) links.unshift(link(Math.min(page - 1, last), 'prev'));
@@ -107,11 +108,13 @@ export function pageHeaders({ request, total, url, query }: PageLinks): Record<s
 /** Characters, which is half of what clients take for all headers. */
 const longestLinks = 8192;
 
-function pageUrl(url: string, query: Record<string, unknown>, { page, perPage }: PageRequest): string {
-  const pairs: [string, string][] = [
-    ['page', String(page)],
-    ['per_page', String(perPage)],
-  ];
+/** Address of a page, in front of its number and behind it: the pages of a list differ in nothing else. */
+function aroundPage(
+  url: string,
+  query: Record<string, unknown>,
+  perPage: number,
+): { start: string; end: string } {
+  const pairs: [string, string][] = [['per_page', String(perPage)]];
   for (const [key, value] of Object.entries(query)) {
     if (key === 'page' || key === 'per_page' || credentials.has(key)) continue;
     const items: unknown[] = Array.isArray(value) ? value : [];
@@ -119,5 +122,7 @@ function pageUrl(url: string, query: Record<string, unknown>, { page, perPage }:
     if (typeof value === 'string') pairs.push([key, value]);
   }
   pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return `${url}?${new URLSearchParams(pairs)}`;
+  const before = pairs.filter(([key]) => key < 'page');
+  const text = before.length > 0 ? `${new URLSearchParams(before)}&` : '';
+  return { start: `${url}?${text}page=`, end: `&${new URLSearchParams(pairs.slice(before.length))}` };
 }

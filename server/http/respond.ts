@@ -56,8 +56,9 @@ export function respondError(ctx: Context, thrown: unknown, log: Logger): void {
 
 /** The content type has no parameters: old runners compare it literally. */
 export function sendJson(ctx: Context, value: unknown): void {
-  ctx.body = JSON.stringify(value ?? null);
+  // Set first, or a type is guessed from the text.
   ctx.set('Content-Type', 'application/json');
+  ctx.body = JSON.stringify(value ?? null);
 }
 
 function sendText(ctx: Context, text: string): void {

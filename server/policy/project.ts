@@ -36,6 +36,14 @@ export function levelOf(viewer: ViewerFacts, project: ProjectFacts): number {
   return viewer.is_admin ? accessLevels.owner : project.viewer_level;
 }
 
+/** Whether the viewer may say when something was made or changed: administrators, and the owner of a personal project. */
+export function canSetTimes(
+  viewer: ViewerFacts & { id: number },
+  project: { namespace_owner_id: number | null },
+): boolean {
+  return viewer.is_admin || project.namespace_owner_id === viewer.id;
+}
+
 /**
  * @throws AppError with the status that the ability is denied with. A project that the viewer cannot see is
  * always a 404.

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ProjectFacts } from '../policy/project.ts';
 import { sqlOne } from '../sql.ts';
 import { type BuildRow, buildColumns, buildTables } from './build-row.ts';
+import { type IssueRow, issueColumns, issueTables } from './issue-row.ts';
 import { type MergeRequestRow, mergeRequestColumns, mergeRequestTables } from './merge-request-row.ts';
 import {
   memberTables,
@@ -22,6 +23,8 @@ export interface ProjectScope extends ProjectFacts {
   shared_runners_enabled: boolean;
   namespace_id: number;
   namespace_path: string;
+  /** Null for a group. */
+  namespace_owner_id: number | null;
 }
 
 /** Null where there is no such viewer; the parts are null where the project, or the thing in it, is not there. */
@@ -37,7 +40,8 @@ const wholeColumns = projectColumnsFor('v.id');
 const wholeTables = projectTablesFor('v.id');
 const scopeColumns = `p.id, p.name, p.path, p.default_branch, p.visibility_level, p.archived, p.issues_enabled,
   p.merge_requests_enabled, p.snippets_enabled, p.builds_enabled, p.public_builds, p.shared_runners_enabled,
-  n.id as namespace_id, n.path as namespace_path, ${viewerLevel('v.id')} as viewer_level`;
+  n.id as namespace_id, n.path as namespace_path, n.owner_id as namespace_owner_id,
+  ${viewerLevel('v.id')} as viewer_level`;
 
 function scope(place: Place): string {
   return `left join lateral (select ${scopeColumns}
@@ -58,6 +62,11 @@ const withBuild = statements(
   (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, t.* from users v ${scope(place)}
   left join lateral (select ${buildColumns} from ${buildTables}
     where b.project_id = s.id and b.id = $${place === 'id' ? 3 : 4}) t on true`,
+);
+const withIssue = statements(
+  (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, i.* from users v ${scope(place)}
+  left join lateral (select ${issueColumns('v.id')} from ${issueTables}
+    where t.project_id = s.id and t.id = $${place === 'id' ? 3 : 4} and t.deleted_at is null) i on true`,
 );
 const withMergeRequest = statements(
   (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, m.* from users v ${scope(place)}
@@ -107,6 +116,20 @@ export async function findBuildScope(
     more: [place.buildId],
   });
   return row && { viewer: row.viewer, project: row.project, build: row.id === null ? null : row };
+}
+
+/** The viewer, the project and an issue of that project, in one statement. */
+export async function findIssueScope(
+  em: EntityManager,
+  key: ViewerKey,
+  place: { project: string; issueId: number | null },
+): Promise<Found<{ project: ProjectScope | null; issue: IssueRow | null }>> {
+  const row = await run<IssueRow & { project: ProjectScope | null }>(em, withIssue, {
+    key,
+    idOrPath: place.project,
+    more: [place.issueId],
+  });
+  return row && { viewer: row.viewer, project: row.project, issue: row.id === null ? null : row };
 }
 
 /** The viewer, the project and a merge request into that project, in one statement. */

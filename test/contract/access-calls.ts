@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { repositoryDir } from '../../server/git/repository-path.ts';
 import { git } from '../git/real-git.ts';
 import type { TestApp } from '../support/app.ts';
@@ -66,6 +66,22 @@ const makers: Record<string, Maker> = {
   },
   'pipelines/:pipeline_id': async ({ world, project }) =>
     (await world.build(project, { status: 'success' })).pipelineId,
+  'milestones/:milestone_id': ({ app, project }) =>
+    insert(app, {
+      text: 'insert into milestones (project_id, iid, title) values ($1, $3, $2) returning id',
+      values: [project.id, randomBytes(4).toString('hex'), randomInt(2 ** 31)],
+    }),
+  'labels/:label_id': ({ app, project }) =>
+    insert(app, {
+      text: `insert into labels (project_id, title, color) values ($1, $2, '#ff0000') returning id`,
+      values: [project.id, randomBytes(4).toString('hex')],
+    }),
+  'snippets/:snippet_id': ({ app, project }) => insertSnippet(app, [project.id, project.owner.id, 20]),
+  // For everybody but external users.
+  'snippets/:id': ({ app, world }) => insertSnippet(app, [null, world.user.id, 10]),
+  // Of nobody who calls: whoever wrote it has more rights.
+  'issues/:issue_id': async ({ app, project }) =>
+    (await app.make.issue(project, { author: await app.make.user() })).id,
   'licenses/:key': () => 'mit',
   'broadcast_messages/:id': async ({ app }) => {
     const form = { message: 'Hello' };
@@ -104,6 +120,18 @@ async function refOf({ app, project }: Scene, folder: 'heads' | 'tags'): Promise
 async function userOf({ app, world, name }: Scene): Promise<number> {
   const isLost = name === 'DELETE /users/:id' || name.endsWith('/block');
   return isLost ? (await app.make.user()).id : world.user.id;
+}
+
+/** @returns id of the row. */
+async function insert(app: TestApp, { text, values }: { text: string; values: unknown[] }): Promise<number> {
+  return (await app.rows<{ id: number }>(text, values))[0]?.id ?? 0;
+}
+
+/** @param values project, author and level. */
+function insertSnippet(app: TestApp, values: [number | null, number, number]): Promise<number> {
+  const text = `insert into snippets (project_id, author_id, visibility_level, title, file_name, content)
+    values ($1, $2, $3, 'A snippet', 'a.txt', 'x') returning id`;
+  return insert(app, { text, values });
 }
 
 async function insertKey(app: TestApp, userId: number | null): Promise<number> {

@@ -94,7 +94,8 @@ export async function accessWorld(app: TestApp): Promise<AccessWorld> {
 }
 
 async function accessProject({ make, services }: TestApp, visibility: Visibility): Promise<AccessProject> {
-  const project = await make.project({ visibility, columns: { default_branch: 'master' } });
+  const columns = { default_branch: 'master', snippets_enabled: true };
+  const project = await make.project({ visibility, columns });
   const sha = await firstCommit(services, project);
   const members: Record<string, MadeUser> = { owner: project.owner };
   for (const level of ['guest', 'reporter', 'developer', 'master'] as const) {

@@ -91,7 +91,7 @@ interface Scene {
 
 async function setScene(): Promise<Scene> {
   const { make } = holder.app;
-  const project = await make.project();
+  const project = await make.project({ columns: { snippets_enabled: true } });
   const runner = await make.runner({ projects: [project] });
   return { project, runner, build: await make.build(project, { status: 'running', runner }) };
 }

@@ -80,13 +80,30 @@ async function makeScene(app: TestApp): Promise<Scene> {
     await make.build({ id }, { status: 'success', runner: shared });
     await make.build(project, { status: 'success', runner, sha: project.sha });
   }
+  await hiddenSnippets(app, { ownerId: project.owner.id, projectIds: [project.id, hidden, null] });
   const external = await make.user({ external: true });
   const member = await make.member(project, 'reporter');
   // From a fork that nobody may know of into what everybody sees.
   const branches = { source_project_id: inHidden, source_branch: 'side' };
   await make.mergeRequest(project, { columns: branches });
   await make.mergeRequest({ ...project, id: hidden }, { columns: { title: mark } });
-  return { world, callers: { stranger: await make.user(), external, member }, place: { project, group } };
+  const callers = { stranger: await make.user(), external, member };
+  for (const author of Object.values(callers)) {
+    await make.issue({ ...project, id: hidden }, { author, columns: { title: mark } });
+  }
+  return { world, callers, place: { project, group } };
+}
+
+/** For their author alone. */
+async function hiddenSnippets(
+  { rows }: TestApp,
+  { ownerId, projectIds }: { ownerId: number; projectIds: (number | null)[] },
+): Promise<void> {
+  await rows(
+    `insert into snippets (project_id, author_id, title, file_name, content)
+     select id, $2, $3::text, $3::text, $3::text from unnest($1::int[]) as id`,
+    [projectIds, ownerId, mark],
+  );
 }
 
 let count = 0;

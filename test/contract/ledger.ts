@@ -108,15 +108,15 @@ export const ledger = {
   'GET /projects/:id/repository/commits/:sha/builds': done,
 
   // Issues
-  'GET /issues': todo(),
-  'GET /projects/:id/issues': todo('read_issue'),
-  'GET /projects/:id/issues/:issue_id': todo('read_issue'),
-  'POST /projects/:id/issues': todo('create_issue', 'admin_issue'),
-  'PUT /projects/:id/issues/:issue_id': todo('read_issue', 'admin_issue'),
-  'DELETE /projects/:id/issues/:issue_id': todo('own_project'),
-  'POST /projects/:id/issues/:issue_id/move': todo('move_issue', 'create_issue'),
-  'POST /projects/:id/issues/:issue_id/subscription': todo('read_issue'),
-  'DELETE /projects/:id/issues/:issue_id/subscription': todo('read_issue'),
+  'GET /issues': done,
+  'GET /projects/:id/issues': done,
+  'GET /projects/:id/issues/:issue_id': done,
+  'POST /projects/:id/issues': done,
+  'PUT /projects/:id/issues/:issue_id': done,
+  'DELETE /projects/:id/issues/:issue_id': done,
+  'POST /projects/:id/issues/:issue_id/move': done,
+  'POST /projects/:id/issues/:issue_id/subscription': done,
+  'DELETE /projects/:id/issues/:issue_id/subscription': done,
 
   // Merge requests
   'GET /projects/:id/merge_requests': done,
@@ -132,19 +132,19 @@ export const ledger = {
   'GET /projects/:id/merge_requests/:merge_request_id/closes_issues': todo('read_merge_request'),
 
   // Milestones
-  'GET /projects/:id/milestones': todo('read_milestone'),
-  'GET /projects/:id/milestones/:milestone_id': todo('read_milestone'),
-  'POST /projects/:id/milestones': todo('admin_milestone'),
-  'PUT /projects/:id/milestones/:milestone_id': todo('admin_milestone'),
+  'GET /projects/:id/milestones': done,
+  'GET /projects/:id/milestones/:milestone_id': done,
+  'POST /projects/:id/milestones': done,
+  'PUT /projects/:id/milestones/:milestone_id': done,
   'GET /projects/:id/milestones/:milestone_id/issues': todo('read_milestone'),
 
   // Labels
-  'GET /projects/:id/labels': todo('read_label'),
-  'POST /projects/:id/labels': todo('admin_label'),
-  'DELETE /projects/:id/labels': todo('admin_label'),
-  'PUT /projects/:id/labels': todo('admin_label'),
-  'POST /projects/:id/labels/:label_id/subscription': todo('read_label'),
-  'DELETE /projects/:id/labels/:label_id/subscription': todo('read_label'),
+  'GET /projects/:id/labels': done,
+  'POST /projects/:id/labels': done,
+  'DELETE /projects/:id/labels': done,
+  'PUT /projects/:id/labels': done,
+  'POST /projects/:id/labels/:label_id/subscription': done,
+  'DELETE /projects/:id/labels/:label_id/subscription': done,
 
   // Notes
   'GET /projects/:id/issues/:issue_id/notes': todo('read_issue'),
@@ -164,12 +164,12 @@ export const ledger = {
   'DELETE /projects/:id/merge_requests/:merge_request_id/notes/:note_id': todo('admin_note'),
 
   // Snippets
-  'GET /projects/:id/snippets': todo('read_snippet'),
-  'GET /projects/:id/snippets/:snippet_id': todo('read_snippet'),
-  'POST /projects/:id/snippets': todo('create_snippet'),
-  'PUT /projects/:id/snippets/:snippet_id': todo('admin_snippet'),
-  'DELETE /projects/:id/snippets/:snippet_id': todo('admin_snippet'),
-  'GET /projects/:id/snippets/:snippet_id/raw': todo('read_snippet'),
+  'GET /projects/:id/snippets': done,
+  'GET /projects/:id/snippets/:snippet_id': done,
+  'POST /projects/:id/snippets': done,
+  'PUT /projects/:id/snippets/:snippet_id': done,
+  'DELETE /projects/:id/snippets/:snippet_id': done,
+  'GET /projects/:id/snippets/:snippet_id/raw': done,
 
   // Builds
   'GET /projects/:id/builds': done,
@@ -287,6 +287,12 @@ export const beyond: Record<string, Entry> = {
   'POST /projects/:id/members': done,
   'PUT /projects/:id/members/:user_id': done,
   'DELETE /projects/:id/members/:user_id': done,
+  'GET /snippets': done,
+  'GET /snippets/:id': done,
+  'GET /snippets/:id/raw': done,
+  'POST /snippets': done,
+  'PUT /snippets/:id': done,
+  'DELETE /snippets/:id': done,
   'POST /projects/:id/share': done,
   'DELETE /projects/:id/share/:group_id': done,
   'POST /projects/:id/merge_requests/:merge_request_id/subscription': done,

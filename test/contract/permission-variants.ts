@@ -54,7 +54,7 @@ async function variant(
 }
 
 /** As the projects of the other table are. */
-const filled = { default_branch: 'master' };
+const filled = { default_branch: 'master', snippets_enabled: true };
 
 async function inGroup(app: TestApp): Promise<AccessProject> {
   const groupId = await app.make.group();

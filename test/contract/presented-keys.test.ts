@@ -9,6 +9,7 @@ import { branchedProject } from '../support/merge-requests.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
+import { plannedSamples } from './planned-samples.ts';
 import { repositorySamples } from './repository-samples.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
 
@@ -143,6 +144,13 @@ const samples: Record<string, () => Promise<unknown[]>> = {
   async 'POST /projects/:id/repository/commits/*sha/comments'() {
     return [await comment((await triggerable()).id)];
   },
+  async 'GET /projects/:id/issues/:issue_id'() {
+    const project = await holder.app.make.project();
+    const columns = { project_id: project.id, iid: 1, title: 'v1', due_date: '2016-01-07' };
+    const milestone_id = String(await holder.app.make.row('milestones', columns));
+    const form = { title: 'A', description: 'B', labels: 'c', assignee_id: '1', milestone_id };
+    return [await body('POST', `/api/v3/projects/${project.id}/issues`, { as: rootToken, form })];
+  },
   async 'GET /projects/:id/variables/:key'() {
     const { id } = await holder.app.make.project();
     const form = { key: 'A', value: 'x' };
@@ -150,11 +158,6 @@ const samples: Record<string, () => Promise<unknown[]>> = {
   },
   async 'GET /projects/:id/merge_requests/:merge_request_id'() {
     return [await askForMerge()];
-  },
-  async 'GET /projects/:id/merge_requests/:merge_request_id/changes'() {
-    const { id, project_id } = await askForMerge();
-    const path = `/api/v3/projects/${project_id}/merge_requests/${id}/changes`;
-    return [await body('GET', path, { as: rootToken })];
   },
   async 'POST /projects/:id/merge_requests/:merge_request_id/comments'() {
     const { id, project_id } = await askForMerge();
@@ -240,7 +243,7 @@ job:
     await body('POST', '/ci/api/v1/runners/register', { json: { token: registrationToken } }),
   ],
 };
-for (const [name, answers] of Object.entries(repositorySamples)) {
+for (const [name, answers] of Object.entries({ ...repositorySamples, ...plannedSamples })) {
   samples[name] = () => answers({ app: holder.app, body });
 }
 

@@ -74,7 +74,8 @@ function mergeNamed(all: Things['named'][]): Things['named'] {
 async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise<Things> {
   const { make } = app;
   const owner = await make.user();
-  const project = await make.project({ owner, visibility, columns: { default_branch: 'master' } });
+  const columns = { default_branch: 'master', snippets_enabled: true };
+  const project = await make.project({ owner, visibility, columns });
   const files = await fillRepository(app, project);
   const groupId = await make.group({ visibility });
   await make.groupMember(groupId, owner, 'owner');
@@ -101,6 +102,7 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     blobs: [files.commit, 'master'],
     raw_blobs: [files.blob],
     statuses: ['a'.repeat(40)],
+    issues: [(await make.issue(project)).id, (await make.issue(project)).id],
   };
   const secrets: Secret[] = [
     { value: owner.token, what: 'a private token', isForAdmins: false },
@@ -159,7 +161,16 @@ async function addByRequest(
   const key = await post('/user/keys', { title: 'A', key: sshKeyLine(word('key')) });
   const deployKey = await post(`${within}/keys`, { title: 'A', key: sshKeyLine(word('deploy-key')) });
   const email = await post('/user/emails', { email: `${word('mail')}@example.com` });
+  const milestone = await post(`${within}/milestones`, { title: 'A' });
+  await post(`${within}/labels`, { name: 'a', color: '#ff0000' });
+  const snippet = { title: 'A', file_name: 'a', visibility_level: '0' };
+  const code = never('snippet', 'what stands in a private snippet');
+  const inProject = await post(`${within}/snippets`, { ...snippet, code });
+  const personal = await post('/snippets', { ...snippet, content: code });
   Object.assign(named, {
+    milestones: idOf(milestone),
+    labels: ['a'],
+    snippets: [...idOf(inProject), ...idOf(personal)],
     triggers: [token],
     variables: ['SECRET'],
     hooks: idOf(hook),

@@ -43,8 +43,19 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/merge_requests': addMergeRequest,
+  'GET /projects/:id/milestones': ({ project }) =>
+    holder.app.rows(
+      `insert into milestones (project_id, iid, title)
+       select $1, count(*) + 1, count(*) from milestones where project_id = $1`,
+      [project.id],
+    ),
+  'GET /projects/:id/labels': addLabel,
+  'GET /projects/:id/snippets': (world) => addSnippet(world, world.project.id),
+  'GET /snippets': (world) => addSnippet(world, null),
   'GET /projects/:id/repository/branches': ({ project }) => addRef(project, 'heads'),
   'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
+  'GET /issues': addIssue,
+  'GET /projects/:id/issues': addIssue,
   async 'GET /groups/:id/members'({ groupId }) {
     await holder.app.make.groupMember(groupId, await holder.app.make.user(), 'guest');
   },
@@ -69,9 +80,44 @@ async function addMergeRequest({ project, viewer }: World): Promise<void> {
     columns: { assignee_id: viewer.id },
   });
   const milestone = await make.row('milestones', { project_id: project.id, iid, title });
-  const label = await make.row('labels', { project_id: project.id, title, color: '#428BCA' });
   await rows('update merge_requests set milestone_id = $2 where id = $1', [id, milestone]);
-  await rows('insert into merge_request_labels (merge_request_id, label_id) values ($1, $2)', [id, label]);
+  await rows('insert into merge_request_labels (merge_request_id, label_id) values ($1, $2)', [
+    id,
+    await make.label(project),
+  ]);
+}
+
+/** One that an issue has. */
+async function addLabel({ project, viewer }: World): Promise<void> {
+  await holder.app.rows(
+    `with label as (
+       insert into labels (project_id, title, color) select $1, count(*), '#ff0000' from labels where project_id = $1
+       returning id
+     ), issue as (
+       insert into issues (project_id, iid, title, author_id)
+       select $1, count(*) + 1, 'x', $2 from issues where project_id = $1 returning id
+     )
+     insert into issue_labels (issue_id, label_id) select issue.id, label.id from issue, label`,
+    [project.id, viewer.id],
+  );
+}
+
+async function addSnippet({ viewer }: World, projectId: number | null): Promise<void> {
+  await holder.app.rows(
+    `insert into snippets (project_id, author_id, title, file_name, content) values ($1, $2, 'x', 'x', 'x')`,
+    [projectId, viewer.id],
+  );
+}
+
+/** With all that an answer shows of one. */
+async function addIssue({ project, viewer }: World): Promise<void> {
+  const { make, rows } = holder.app;
+  const issue = await make.issue(project, { author: viewer, columns: { assignee_id: viewer.id } });
+  const { iid, title } = issue;
+  const milestone = await make.row('milestones', { project_id: project.id, iid, title });
+  await rows('update issues set milestone_id = $2 where id = $1', [issue.id, milestone]);
+  const give = 'insert into issue_labels (issue_id, label_id) values ($1, $2)';
+  await rows(give, [issue.id, await make.label(project)]);
 }
 
 async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {
@@ -85,7 +131,8 @@ async function makeWorld(): Promise<World> {
   const viewer = await make.user({ isAdmin: true });
   const groupId = await make.group();
   await make.groupMember(groupId, viewer, 'owner');
-  return { viewer, groupId, project: await make.project({ namespaceId: groupId }) };
+  const columns = { snippets_enabled: true };
+  return { viewer, groupId, project: await make.project({ namespaceId: groupId, columns }) };
 }
 
 for (const [name, addRow] of Object.entries(rows)) {

@@ -34,6 +34,22 @@ for (const [damage, content] of [
   });
 }
 
+test('a fault is told of that one read of many at once which it is about', async (t) => {
+  const { dir, sha } = await bench.filled();
+  const blob = await git(dir, 'rev-parse', `${sha}:README`);
+  await overwrite(dir, blob, 'garbage');
+  const specs = [`${sha}:other`, sha, `${sha}:README`, 'refs/heads/none', `${sha}^{tree}`, blob];
+  const reads = specs.flatMap((spec) => [objects.readInfo(dir, spec), objects.readObject(dir, spec)]);
+  const outcomes = (await Promise.allSettled(reads)).map((read) =>
+    read.status === 'rejected' ? read.reason instanceof GitError && 'fault' : (read.value?.type ?? 'none'),
+  );
+  const expected = ['none', 'commit', 'fault', 'none', 'tree', 'fault'];
+  t.deepEqual(
+    outcomes,
+    expected.flatMap((outcome) => [outcome, outcome]),
+  );
+});
+
 test('so is a commit that a branch leads to, and a pack that was cut off', async (t) => {
   const loose = await bench.filled();
   await overwrite(loose.dir, loose.sha, 'garbage');

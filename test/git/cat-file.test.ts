@@ -111,6 +111,27 @@ test('paths may have any name', async (t) => {
   t.is(objects.pids().length, 1);
 });
 
+test('a small file is remembered, and a large one read anew', async (t) => {
+  const { dir, tree } = await bench.filled();
+  await commitFile(tree, { path: 'small', content: 'small', message: 'Small' });
+  const sha = await commitFile(tree, { path: 'large', content: 'x'.repeat(70_000), message: 'Large' });
+  await git(tree, 'push', '--quiet', dir, 'master');
+  const objects = open(t);
+  for (const [path, length, processes] of [
+    ['small', 5, 0],
+    ['large', 70_000, 1],
+  ] as const) {
+    const id = await git(tree, 'rev-parse', `${sha}:${path}`);
+    t.is((await objects.readFile(dir, id))?.length, length);
+    objects.forget(dir);
+    t.is((await objects.readFile(dir, id))?.length, length);
+    t.is(objects.pids().length, processes, path);
+  }
+  const small = await git(tree, 'rev-parse', `${sha}:small`);
+  await t.throwsAsync(objects.readFile(dir, small, 4), { instanceOf: ObjectTooLargeError });
+  t.is(await objects.readFile(dir, await git(tree, 'rev-parse', `${sha}^{tree}`)), null);
+});
+
 test('a question that looks like an answer is not asked', async (t) => {
   const { dir, sha } = await bench.filled();
   const objects = open(t);

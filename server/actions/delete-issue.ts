@@ -1,0 +1,13 @@
+import { notFound } from '../errors.ts';
+import type { Work } from '../services.ts';
+import { sqlOne } from '../sql.ts';
+
+/**
+ * Takes an issue away for everybody. Its number stays taken.
+ *
+ * @throws AppError 404 when that was done meanwhile.
+ */
+export async function deleteIssue({ em }: Work, id: number): Promise<void> {
+  const text = 'update issues set deleted_at = now() where id = $1 and deleted_at is null returning id';
+  if (!(await sqlOne(em, text, [id]))) throw notFound();
+}

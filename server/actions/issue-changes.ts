@@ -1,0 +1,70 @@
+import { announceNoteable } from '../hooks/announce-noteable.ts';
+import { tellPeople } from '../mail/happening.ts';
+import type { Work } from '../services.ts';
+import { sql, sqlOne } from '../sql.ts';
+import { recordEvent } from './record-event.ts';
+import { writeSystemNotes } from './write-system-notes.ts';
+
+/** An issue that nobody else changes until the transaction ends. */
+export interface HeldIssue {
+  id: number;
+  project_id: number;
+  iid: number;
+  title: string;
+  description: string | null;
+  state: 'opened' | 'closed';
+  moved_to_id: number | null;
+  assignee: { id: number; username: string } | null;
+  milestone: { id: number; iid: number } | null;
+}
+
+/** Waits for whoever changes the issue. @returns null when it is gone. */
+export async function holdIssue({ em }: Work, id: number): Promise<HeldIssue | null> {
+  return sqlOne<HeldIssue>(em, hold, [id]);
+}
+
+// What is joined has to be that of the row that was waited for, so the row comes first.
+const hold = `
+  with held as materialized (
+    select * from issues where id = $1 and deleted_at is null for no key update
+  )
+  select t.id, t.project_id, t.iid, t.title, t.description, t.state, t.moved_to_id,
+    case when u.id is not null then json_build_object('id', u.id, 'username', u.username) end as assignee,
+    case when m.id is not null then json_build_object('id', m.id, 'iid', m.iid) end as milestone
+  from held t left join users u on u.id = t.assignee_id left join milestones m on m.id = t.milestone_id`;
+
+export interface StateChange {
+  issue: HeldIssue;
+  state: 'opened' | 'closed';
+  userId: number;
+  /** What the note says after the state, such as ` by merge request !1`. */
+  reason?: string;
+}
+
+/**
+ * Closes an issue or opens it again, with what follows: a note, a line of the project's activity, messages to hooks
+ * and to people. One that has the state already stays as it is.
+ *
+ * @returns whether that changed anything.
+ */
+export async function changeIssueState(work: Work, change: StateChange): Promise<boolean> {
+  const { issue, state, userId, reason = '' } = change;
+  if (issue.state === state) return false;
+  const { id, project_id: projectId, title } = issue;
+  const isClosed = state === 'closed';
+  const body = `Status changed to ${isClosed ? 'closed' : 'reopened'}${reason}`;
+  await writeSystemNotes(work, {
+    projectId,
+    authorId: userId,
+    noteable: { type: 'Issue', id },
+    bodies: [body],
+  });
+  await sql(work.em, setState, [id, state, userId]);
+  const target = { targetType: 'Issue', targetId: id, targetTitle: title };
+  await recordEvent(work, { projectId, authorId: userId, action: isClosed ? 'closed' : 'opened', ...target });
+  await announceNoteable(work, { type: 'Issue', id, action: isClosed ? 'close' : 'reopen', userId });
+  await tellPeople(work, { kind: isClosed ? 'closed' : 'reopened', type: 'Issue', id, by: userId });
+  return true;
+}
+
+const setState = 'update issues set state = $2, updated_by_id = $3, updated_at = now() where id = $1';

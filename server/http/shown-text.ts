@@ -1,0 +1,22 @@
+import type { Readable } from 'node:stream';
+import { StreamAnswer } from './answers.ts';
+
+/**
+ * What somebody wrote, as plain text whatever it is, so that nothing in it runs in the browser of whoever looks at it.
+ *
+ * @param size in bytes.
+ * @param disposition the header, as `contentDisposition` makes it.
+ */
+export function shownText(
+  stream: Readable,
+  { size, disposition }: { size: number; disposition: string },
+): StreamAnswer {
+  return new StreamAnswer(stream, {
+    'Content-Type': 'text/plain',
+    'Content-Length': String(size),
+    'Content-Disposition': disposition,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'private, no-cache',
+  });
+}
