@@ -75,6 +75,11 @@ export function asTransactionError(error: unknown): unknown {
   return isLoss ? new DatabaseAway(error) : error;
 }
 
+/** Whether PostgreSQL refused a row for the sake of this constraint or index. */
+export function isConstraint(error: unknown, name: string): boolean {
+  return sqlState(error) === '23505' && constraintOf(error) === name;
+}
+
 function uniqueViolation(constraint: string | undefined): AppError | null {
   const attributes = constraint ? uniqueAttributes[constraint] : undefined;
   if (!attributes) return null;

@@ -1,5 +1,5 @@
-/** `message` of an error body: a text, or property → texts (interface: "Errors"). */
-export type ErrorMessage = string | { [property: string]: string[] | ErrorMessage };
+/** `message` of an error body: a text, a list of texts, or property → texts (interface: "Errors"). */
+export type ErrorMessage = string | string[] | { [property: string]: string[] | ErrorMessage };
 
 interface AppErrorParts {
   status: number;
@@ -95,7 +95,7 @@ export function cannotBeDone(message: string): AppError {
   return new AppError({ status: 405, message });
 }
 
-export function conflict(message = '409 Conflict'): AppError {
+export function conflict(message: string | string[] = '409 Conflict'): AppError {
   return new AppError({ status: 409, message });
 }
 
@@ -103,8 +103,8 @@ export function tooLarge(): AppError {
   return new AppError({ status: 413, message: '413 Request Entity Too Large' });
 }
 
-/** What is asked for is there, but cannot be given in this form. */
-export function unprocessable(message: string): AppError {
+/** What is asked for is there, but cannot be given in this form; or what is sent makes no sense as a whole. */
+export function unprocessable(message: string | string[]): AppError {
   return new AppError({ status: 422, message });
 }
 

@@ -10,6 +10,7 @@ export interface TaskPayloads {
   end_lost_builds: Record<string, never>;
   end_lost_imports: Record<string, never>;
   expire_artifacts: Record<string, never>;
+  follow_merge_request: { mergeRequestId: number };
   import_project: { projectId: number };
   forget_over: Record<string, never>;
   measure_coverage: { buildId: number };

@@ -6,9 +6,9 @@ import type { ProjectScope } from '../queries/project-scope.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
-import { type Choices, findChoices } from './issue-choices.ts';
 import { labelIds } from './label-ids.ts';
 import { noteReferences } from './note-references.ts';
+import { type Choices, findChoices } from './noteable-choices.ts';
 import { recordEvent } from './record-event.ts';
 import { setLabels } from './set-labels.ts';
 

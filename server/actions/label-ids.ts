@@ -33,7 +33,8 @@ const hold = `select id, title from labels where project_id = $1 and title = any
 const make = `insert into labels (project_id, title, color)
   select $1, title, $3 from unnest($2::text[]) as title order by title collate "C" on conflict do nothing`;
 
-function readTitles(given: readonly string[]): string[] {
+/** @throws AppError 400 as `labelIds` does. */
+export function readTitles(given: readonly string[]): string[] {
   const titles = given.map(labelTitle);
   const faults = given.flatMap((text, index) => {
     const title = labelTitleFaults(titles[index] ?? '');

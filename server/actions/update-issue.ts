@@ -8,9 +8,9 @@ import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { changeIssueState, type HeldIssue, holdIssue } from './issue-changes.ts';
-import { findChoices } from './issue-choices.ts';
 import { labelIds } from './label-ids.ts';
 import { noteReferences } from './note-references.ts';
+import { findChoices } from './noteable-choices.ts';
 import { setLabels } from './set-labels.ts';
 import { writeSystemNotes } from './write-system-notes.ts';
 

@@ -19,6 +19,10 @@ import * as keys from './keys.ts';
 import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
+import * as mergeRequestChanges from './merge-request-changes.ts';
+import * as mergeRequestComments from './merge-request-comments.ts';
+import * as mergeRequestSubscription from './merge-request-subscription.ts';
+import * as mergeRequests from './merge-requests.ts';
 import * as milestones from './milestones.ts';
 import * as namespaces from './namespaces.ts';
 import * as notes from './notes.ts';
@@ -79,6 +83,10 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...projectForks.endpoints,
   ...milestones.endpoints,
   ...labels.endpoints,
+  ...mergeRequests.endpoints,
+  ...mergeRequestChanges.endpoints,
+  ...mergeRequestSubscription.endpoints,
+  ...mergeRequestComments.endpoints,
   ...snippets.endpoints,
   ...personalSnippets.endpoints,
   ...issues.endpoints,

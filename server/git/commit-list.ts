@@ -8,6 +8,8 @@ export interface CommitQuery {
   dir: string;
   /** Full id of the commit whose history is meant, with itself. */
   from: string;
+  /** Full id of a commit that is left out with its history. */
+  without?: string | undefined;
   /** Committed then or later. */
   since?: Date | undefined;
   /** Committed then or earlier. */
@@ -78,14 +80,15 @@ async function walk({ dir, from }: CommitQuery, call: WalkCall): Promise<string[
 }
 
 /** Unlike `--since`, the filter does not stop at the first older commit: clocks that were wrong hide nothing. */
-function selectionOf({ from, since, until, rawPaths = [] }: CommitQuery): Selection {
-  if (!isSha(from))
+function selectionOf({ from, without, since, until, rawPaths = [] }: CommitQuery): Selection {
+  if (!isSha(from) || (without !== undefined && !isSha(without)))
     throw new GitError({ attempted: `list the commits of ${from}`, stderr: 'not an object id' });
   const filters = [
     ...(since ? [`--since-as-filter=${moment(Math.ceil(since.getTime() / 1000))}`] : []),
     ...(until ? [`--until=${moment(Math.floor(until.getTime() / 1000))}`] : []),
   ];
-  return { filters, lines: [from, '--', ...rawPaths.flatMap(pathspecsOf)] };
+  const commits = without === undefined ? [from] : [from, `^${without}`];
+  return { filters, lines: [...commits, '--', ...rawPaths.flatMap(pathspecsOf)] };
 }
 
 function moment(seconds: number): string {

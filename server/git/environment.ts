@@ -13,6 +13,8 @@ export interface EnvironmentOptions {
   protocol?: string | undefined;
   /** Added after, and so winning over, the fixed configuration. */
   config?: readonly ConfigEntry[] | undefined;
+  /** Folder of objects that are read as if they were the repository's own. */
+  alternate?: string | undefined;
 }
 
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
@@ -77,6 +79,10 @@ export function gitEnvironment(options: EnvironmentOptions = {}): Record<string,
   };
   if (options.protocol !== undefined && /^version=[0-2]$/.test(options.protocol)) {
     environment.GIT_PROTOCOL = options.protocol;
+  }
+  if (options.alternate !== undefined) {
+    // In quotes, since the bare form is a list.
+    environment.GIT_ALTERNATE_OBJECT_DIRECTORIES = `"${options.alternate.replace(/["\\]/g, '\\$&')}"`;
   }
   addConfig(environment, [...fixedConfig, ...(options.config ?? [])]);
   return environment;

@@ -4,10 +4,12 @@ import { canUpdateIssue } from '../policy/issue.ts';
 import { authorize } from '../policy/project.ts';
 import type { BuildRow } from '../queries/build-row.ts';
 import type { IssueRow } from '../queries/issue-row.ts';
+import type { MergeRequestRow } from '../queries/merge-request-row.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
 import {
   findBuildScope,
   findIssueScope,
+  findMergeRequestScope,
   findProjectScope,
   findWholeProject,
   type ProjectScope,
@@ -117,6 +119,25 @@ export function onIssueToUpdate(): Access<IssueScope> {
       if (!canUpdateIssue(scope)) throw forbidden();
     },
   };
+}
+
+interface MergeRequestScope {
+  viewer: Viewer;
+  project: ProjectScope;
+  mergeRequest: MergeRequestRow;
+}
+
+/** As `onProject`, and the merge request into it named by `:merge_request_id`: 404 without, for those with the right. */
+export function onMergeRequest(ability: ProjectAbility): Access<MergeRequestScope> {
+  return projectAccess(ability, async ({ work, raw }, key) => {
+    const place = { project: String(raw.id), mergeRequestId: readId(raw.merge_request_id) };
+    const found = await findMergeRequestScope(work.em, key, place);
+    if (!found?.project) return found as MergeRequestScope | null;
+    authorize(found.viewer, found.project, 'read_merge_request');
+    if (found.mergeRequest) return found as MergeRequestScope;
+    authorize(found.viewer, found.project, ability);
+    throw notFound();
+  });
 }
 
 /** @param find null: there is no such viewer; without a project: there is none. */

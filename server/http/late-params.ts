@@ -23,7 +23,8 @@ export function late<T>(inner: Param<T>): Param<Late<T>> {
 
 /** @throws what is no fault of this parameter. */
 function faultsOf(error: unknown, name: string): string[] {
-  if (!(error instanceof AppError) || typeof error.body === 'string') throw error;
+  if (!(error instanceof AppError) || typeof error.body === 'string' || Array.isArray(error.body))
+    throw error;
   const texts = error.body[name];
   if (!Array.isArray(texts)) throw error;
   return texts;

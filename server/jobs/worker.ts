@@ -5,6 +5,7 @@ import { endLostBuilds } from '../actions/end-lost-builds.ts';
 import { endLostImports } from '../actions/end-lost-imports.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
 import { traceGraceSeconds } from '../actions/finish-build.ts';
+import { followMergeRequest } from '../actions/follow-merge-request.ts';
 import { importProject } from '../actions/import-project.ts';
 import { measureCoverage } from '../actions/measure-coverage.ts';
 import { purgeProject } from '../actions/purge-project.ts';
@@ -37,6 +38,7 @@ const tasks: { [N in TaskName]: Task<N> } = {
   end_lost_builds: endLostBuilds,
   end_lost_imports: endLostImports,
   expire_artifacts: expireArtifacts,
+  follow_merge_request: (work, { mergeRequestId }) => followMergeRequest(work, mergeRequestId),
   import_project: (work, { projectId }, signal) => importProject(work, projectId, { signal }),
   forget_over: forgetOver,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOne } from '../sql.ts';
 import { type MilestoneRow, milestoneJson } from './milestone-row.ts';
 import { isSubscribed, labelTitles } from './noteable.ts';
-import { summaryJson, type UserSummaryRow } from './user-summary.ts';
+import { summaryOf, type UserSummaryRow } from './user-summary.ts';
 
 /** An issue as answers show it, and as actions on it need it. */
 export interface IssueRow {
@@ -26,10 +26,6 @@ export interface IssueRow {
   subscribed: boolean;
 }
 
-function userJson(column: string): string {
-  return `(select ${summaryJson} from users u where u.id = ${column})`;
-}
-
 /**
  * Columns of `IssueRow`.
  *
@@ -37,8 +33,8 @@ function userJson(column: string): string {
  */
 export function issueColumns(viewer: string): string {
   return `t.id, t.iid, t.project_id, t.title, t.description, t.state, t.author_id, t.assignee_id, t.user_notes_count,
-  t.created_at, t.updated_at, ${labelTitles('Issue')} as labels, ${userJson('t.author_id')} as author,
-  ${userJson('t.assignee_id')} as assignee, ${milestoneJson} as milestone, ${isSubscribed('Issue', viewer)} as subscribed`;
+  t.created_at, t.updated_at, ${labelTitles('Issue')} as labels, ${summaryOf('t.author_id')} as author,
+  ${summaryOf('t.assignee_id')} as assignee, ${milestoneJson} as milestone, ${isSubscribed('Issue', viewer)} as subscribed`;
 }
 
 /** The tables behind `issueColumns`. Those that were removed have to be left out. */

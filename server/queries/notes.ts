@@ -3,6 +3,7 @@ import { votes } from '../policy/award.ts';
 import { sqlOne } from '../sql.ts';
 import type { ListQuery } from './list-query.ts';
 import { seesNote } from './note-readers.ts';
+import type { NoteableType } from './noteable.ts';
 import { summaryJson, type UserSummaryRow } from './user-summary.ts';
 
 /** A comment, by whatever it is about. */
@@ -73,6 +74,18 @@ export async function findNoteOf(
 ): Promise<NoteRow | null> {
   const text = `select ${columns} from ${tables} where ${isOfParent} and ${seesNote('$3')} and c.id = $4`;
   return sqlOne<NoteRow>(em, text, [type, id, viewerId, noteId]);
+}
+
+/** What people said of an issue or merge request, oldest first. */
+export function listComments({ type, id }: { type: NoteableType; id: number }): ListQuery {
+  const where = 'c.noteable_id = $1 and c.noteable_type = $2 and not c.system';
+  return {
+    columns,
+    from: `${tables} where ${where}`,
+    order: 'c.id',
+    values: [id, type],
+    countFrom: `notes c where ${where}`,
+  };
 }
 
 export async function findNote(em: EntityManager, id: number): Promise<NoteRow | null> {

@@ -3,6 +3,7 @@ import type { ProjectFacts } from '../policy/project.ts';
 import { sqlOne } from '../sql.ts';
 import { type BuildRow, buildColumns, buildTables } from './build-row.ts';
 import { type IssueRow, issueColumns, issueTables } from './issue-row.ts';
+import { type MergeRequestRow, mergeRequestColumns, mergeRequestTables } from './merge-request-row.ts';
 import type { NoteParent } from './notes.ts';
 import {
   memberTables,
@@ -67,6 +68,11 @@ const withIssue = statements(
   (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, i.* from users v ${scope(place)}
   left join lateral (select ${issueColumns('v.id')} from ${issueTables}
     where t.project_id = s.id and t.id = $${place === 'id' ? 3 : 4} and t.deleted_at is null) i on true`,
+);
+const withMergeRequest = statements(
+  (place) => `select ${viewerJson} as viewer, row_to_json(s) as project, m.* from users v ${scope(place)}
+  left join lateral (select ${mergeRequestColumns('v.id')} from ${mergeRequestTables}
+    where t.project_id = s.id and t.id = $${place === 'id' ? 3 : 4} and t.deleted_at is null) m on true`,
 );
 
 const parents: Record<NoteParent['type'], string> = {
@@ -163,6 +169,20 @@ export async function findNoteParentScope(
 ): Promise<Found<{ project: ProjectScope | null; parent: NoteParentRow | null }>> {
   const search = { key, idOrPath: place.project, more: [place.parentId] };
   return run(em, withParent[place.type], search);
+}
+
+/** The viewer, the project and a merge request into that project, in one statement. */
+export async function findMergeRequestScope(
+  em: EntityManager,
+  key: ViewerKey,
+  place: { project: string; mergeRequestId: number | null },
+): Promise<Found<{ project: ProjectScope | null; mergeRequest: MergeRequestRow | null }>> {
+  const row = await run<MergeRequestRow & { project: ProjectScope | null }>(em, withMergeRequest, {
+    key,
+    idOrPath: place.project,
+    more: [place.mergeRequestId],
+  });
+  return row && { viewer: row.viewer, project: row.project, mergeRequest: row.id === null ? null : row };
 }
 
 interface Search {

@@ -14,3 +14,8 @@ export interface UserSummaryRow {
 /** One column that holds a `UserSummaryRow` from the table `u`; null without a row. */
 export const summaryJson = `case when u.id is not null then json_build_object('id', u.id, 'username', u.username,
   'name', u.name, 'state', u.state, 'email', u.email, 'avatar', ${avatarOf('u')}) end`;
+
+/** The same for the user of an id, which is SQL. */
+export function summaryOf(id: string): string {
+  return `(select ${summaryJson} from users u where u.id = ${id})`;
+}

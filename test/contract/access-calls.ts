@@ -93,12 +93,20 @@ const makers: Record<string, Maker> = {
   },
   'hooks/:hook_id': (scene) => insertHook(scene.app, scene.project.id),
   'hooks/:id': (scene) => insertHook(scene.app, null),
+  'merge_requests/:merge_request_id': mergeRequestOf,
+  'merge_request/:merge_request_id': mergeRequestOf,
   'artifacts/*ref': () => 'feature/new',
   'branches/*branch': (scene) => refOf(scene, 'heads'),
   'tags/*tag_name': (scene) => refOf(scene, 'tags'),
   'builds/:build_id': async ({ world, project, name }) =>
     (await world.build(project, { status: name.endsWith('/cancel') ? 'pending' : 'success' })).id,
 };
+
+/** Of nobody who calls: whoever wrote it has more rights. */
+async function mergeRequestOf({ app, project }: Scene): Promise<number> {
+  const columns = { head_sha: project.sha || null };
+  return (await app.make.mergeRequest(project, { author: await app.make.user(), columns })).id;
+}
 
 /** A new branch or tag of the project. */
 async function refOf({ app, project }: Scene, folder: 'heads' | 'tags'): Promise<string> {

@@ -83,6 +83,10 @@ async function makeScene(app: TestApp): Promise<Scene> {
   await hiddenSnippets(app, { ownerId: project.owner.id, projectIds: [project.id, hidden, null] });
   const external = await make.user({ external: true });
   const member = await make.member(project, 'reporter');
+  // From a fork that nobody may know of into what everybody sees.
+  const branches = { source_project_id: inHidden, source_branch: 'side' };
+  await make.mergeRequest(project, { columns: branches });
+  await make.mergeRequest({ ...project, id: hidden }, { columns: { title: mark } });
   const callers = { stranger: await make.user(), external, member };
   for (const author of Object.values(callers)) {
     await make.issue({ ...project, id: hidden }, { author, columns: { title: mark } });
@@ -97,7 +101,7 @@ async function hiddenSnippets(
 ): Promise<void> {
   await rows(
     `insert into snippets (project_id, author_id, title, file_name, content)
-     select id, $2, $3, $3, $3 from unnest($1::int[]) as id`,
+     select id, $2, $3::text, $3::text, $3::text from unnest($1::int[]) as id`,
     [projectIds, ownerId, mark],
   );
 }

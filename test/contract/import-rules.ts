@@ -50,7 +50,7 @@ export const folderRules: Record<string, FolderRule> = {
     types: ['server/entities', 'server/ci', ...services],
   },
   'server/present': {
-    may: ['server/ci', 'server/version.ts', ...shared],
+    may: ['server/ci', 'server/policy/work-in-progress.ts', 'server/version.ts', ...shared],
     types: ['server/queries', 'server/entities', 'server/git', 'server/policy'],
   },
   'server/references': { may: shared },
@@ -63,6 +63,7 @@ export const folderRules: Record<string, FolderRule> = {
       ...ground,
       'server/entities',
       'server/ci',
+      'server/database-errors.ts',
       'server/disk-full.ts',
       'server/git',
       'server/hooks/announce.ts',

@@ -5,6 +5,7 @@ import { publishFolder } from '../../server/git/publish-folder.ts';
 import { type CallOptions, registrationToken, rootToken, withApp } from '../support/app.ts';
 import { formOf } from '../support/form-of.ts';
 import { looseCommit } from '../support/loose-commit.ts';
+import { branchedProject } from '../support/merge-requests.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
@@ -155,6 +156,14 @@ const samples: Record<string, () => Promise<unknown[]>> = {
     const form = { key: 'A', value: 'x' };
     return [await body('POST', `/api/v3/projects/${id}/variables`, { as: rootToken, form })];
   },
+  async 'GET /projects/:id/merge_requests/:merge_request_id'() {
+    return [await askForMerge()];
+  },
+  async 'POST /projects/:id/merge_requests/:merge_request_id/comments'() {
+    const { id, project_id } = await askForMerge();
+    const path = `/api/v3/projects/${project_id}/merge_requests/${id}/comments`;
+    return [await body('POST', path, { as: rootToken, form: { note: 'x' } })];
+  },
   'POST /hooks': async () => [await makeHook('/api/v3/hooks')],
   async 'DELETE /hooks/:id'() {
     const { id } = await makeHook('/api/v3/hooks');
@@ -280,6 +289,24 @@ function makeTrigger({ id }: { id: number }): Promise<{ token: string }> {
 function comment(projectId: number): Promise<unknown> {
   const path = `/api/v3/projects/${projectId}/repository/commits/master/comments`;
   return body('POST', path, { as: rootToken, form: { note: 'Hello' } });
+}
+
+/** Of a project whose owner is root, with everything that one can have. */
+async function askForMerge(): Promise<{ id: number; project_id: number }> {
+  const { app } = holder;
+  const { project } = await branchedProject(app);
+  const milestone = await app.make.row('milestones', { project_id: project.id, iid: 1, title: 'v1' });
+  const form = {
+    source_branch: 'side',
+    target_branch: 'master',
+    title: 'A',
+    description: 'B',
+    labels: 'c',
+    assignee_id: '1',
+    milestone_id: String(milestone),
+  };
+  const path = `/api/v3/projects/${project.id}/merge_requests`;
+  return body('POST', path, { as: rootToken, form }) as Promise<{ id: number; project_id: number }>;
 }
 
 /** A project with a CI file, and what starts a pipeline of it. */

@@ -82,6 +82,10 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
   const runner = await make.runner({ projects: [project] });
   const build = await make.build(project, { status: 'running', runner });
   const done = await make.build(project, { status: 'success', runner });
+  const request = await make.mergeRequest(project, {
+    columns: { source_branch: 'a/b', head_sha: files.commit, base_sha: null },
+  });
+  const requests = [request.id, (await make.mergeRequest(project)).id];
   const named: Things['named'] = {
     projects: [project.id, encodeURIComponent(project.fullPath)],
     groups: [groupId],
@@ -90,6 +94,8 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     builds: [build.id, done.id],
     pipelines: [build.pipelineId],
     runners: [runner.id],
+    merge_requests: requests,
+    merge_request: requests,
     branches: ['master', 'a/b', 'a%2Fb'],
     tags: ['v1'],
     commits: ['a'.repeat(40), files.commit, 'master'],

@@ -2,6 +2,7 @@ import { repositoryDir } from '../../server/git/repository-path.ts';
 import { type CallOptions, rootToken, type TestApp } from '../support/app.ts';
 import { importCommits } from '../support/import-commits.ts';
 import { looseCommit } from '../support/loose-commit.ts';
+import { branchedProject } from '../support/merge-requests.ts';
 import { commitTree, writeBlob, writeTree } from '../support/trees.ts';
 
 export interface Place {
@@ -23,6 +24,19 @@ export const repositorySamples: Record<string, (at: Place) => Promise<unknown[]>
   'GET /projects/:id/repository/compare': async (at) => [
     await inLargeCommit(at, 'compare?from=first&to=master'),
   ],
+  async 'GET /projects/:id/merge_requests/:merge_request_id/changes'({ app, body }) {
+    const { project, dir } = await branchedProject(app);
+    // More in all than is told of one merge request, and in one file than is told of any.
+    const sizes = Array.from({ length: 400 }, (_, index) => (index === 0 ? 200_000 : 99_000));
+    const files = Object.fromEntries(sizes.map((size, index) => [`file-${1000 + index}`, 'x'.repeat(size)]));
+    await importCommits(dir, 'large', [{ files }]);
+    const path = `/api/v3/projects/${project.id}/merge_requests`;
+    const milestone = await app.make.row('milestones', { project_id: project.id, iid: 1, title: 'v1' });
+    const wish = { source_branch: 'large', target_branch: 'master', title: 'A', description: 'B' };
+    const json = { ...wish, labels: 'c', assignee_id: 1, milestone_id: milestone };
+    const { id } = (await body('POST', path, { as: rootToken, json })) as { id: number };
+    return [await body('GET', `${path}/${id}/changes`, { as: rootToken })];
+  },
   'GET /projects/:id/repository/contributors': async (at) => [await inLargeCommit(at, 'contributors')],
   async 'GET /projects/:id/repository/branches'(at) {
     const path = await makeBranch(at);

@@ -43,6 +43,7 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/members': ({ project }) => holder.app.make.member(project, 'guest'),
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
+  'GET /projects/:id/merge_requests': addMergeRequest,
   'GET /projects/:id/milestones': ({ project }) =>
     holder.app.rows(
       `insert into milestones (project_id, iid, title)
@@ -77,6 +78,21 @@ async function addProject({ groupId }: World): Promise<number> {
     [groupId],
   );
   return row?.id ?? 0;
+}
+
+/** With all that an answer shows of one. */
+async function addMergeRequest({ project, viewer }: World): Promise<void> {
+  const { make, rows } = holder.app;
+  const { id, iid, title } = await make.mergeRequest(project, {
+    author: viewer,
+    columns: { assignee_id: viewer.id },
+  });
+  const milestone = await make.row('milestones', { project_id: project.id, iid, title });
+  await rows('update merge_requests set milestone_id = $2 where id = $1', [id, milestone]);
+  await rows('insert into merge_request_labels (merge_request_id, label_id) values ($1, $2)', [
+    id,
+    await make.label(project),
+  ]);
 }
 
 /** One that an issue has. */

@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 
-/** To whom an issue is given, and for which milestone. */
+/** To whom an issue or merge request is given, and for which milestone. */
 export interface Choices {
   assignee: { id: number; username: string } | null;
   milestone: { id: number; iid: number } | null;
