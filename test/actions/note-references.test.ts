@@ -4,10 +4,8 @@ import { inTransaction } from '../../server/sql.ts';
 import { withApp } from '../support/app.ts';
 import { countStatements } from '../support/count-statements.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
-import { Writings } from '../support/written.ts';
 
 const holder = withApp({ poolSize: 2 });
-const writings = new Writings(() => holder.app);
 
 type Source = Naming['source'];
 
@@ -40,12 +38,12 @@ async function notesOf(type: string, id: number): Promise<string[]> {
   return rows.map(({ body }) => body);
 }
 
-async function note(project: MadeProject, type: string, id: number): Promise<number> {
-  const [row] = await holder.app.rows<{ id: number }>(
-    `insert into notes (project_id, author_id, noteable_type, noteable_id, body) values ($1, $2, $3, $4, 'x') returning id`,
-    [project.id, project.owner.id, type, id],
-  );
-  return row?.id ?? 0;
+async function note(
+  project: MadeProject,
+  type: 'Issue' | 'MergeRequest' | 'Snippet',
+  id: number,
+): Promise<number> {
+  return holder.app.make.note(project, { type, id }, { author: project.owner });
 }
 
 test('users are named whatever the case, as long as they may read it', async (t) => {
@@ -58,7 +56,7 @@ test('users are named whatever the case, as long as they may read it', async (t)
     await make.user({ isAdmin: true }),
   ];
   const blocked = await make.user({ state: 'blocked' });
-  const { id } = await writings.issue(project);
+  const { id } = await holder.app.make.issue(project);
   const source: Source = { type: 'Issue', projectId: project.id, id };
   const text = `@${guest.username.toUpperCase()} @${stranger.username}, @${admin.username}. \`@${reporter.username}\` @${blocked.username} @nobody`;
   await name(source, project.owner, text);
@@ -73,7 +71,7 @@ test('a note has mentions of its own beside those of its issue or merge request'
   const { make } = holder.app;
   const project = await make.project({ visibility: 'public' });
   const [one, two] = [await make.user(), await make.user()];
-  const { id } = await writings.mergeRequest(project);
+  const { id } = await holder.app.make.mergeRequest(project);
   const source: Source = { type: 'MergeRequest', projectId: project.id, id };
   const noteId = await note(project, 'MergeRequest', id);
   await name(source, one, `@${one.username}`);
@@ -101,7 +99,7 @@ test('a group is named for its members, by those who may know of it; all for tho
     'select path from namespaces where id = $1',
     [group],
   );
-  const { id } = await writings.issue(project);
+  const { id } = await holder.app.make.issue(project);
   const source: Source = { type: 'Issue', projectId: project.id, id };
   await name(source, one, `@${path}`);
   t.deepEqual(await mentioned('issue_id', id), [one.username]);
@@ -116,12 +114,12 @@ test('a note on a private snippet names only those who see that; one on a commit
   const project = await make.project({ columns: { snippets_enabled: true } });
   const [guest, developer] = [await make.member(project, 'guest'), await make.member(project, 'developer')];
   const text = `@${guest.username} @${developer.username} @${project.owner.username}`;
-  const snippet = await writings.snippet(project);
-  const onSnippet = await note(project, 'Snippet', snippet.id);
-  const source: Source = { type: 'Snippet', projectId: project.id, id: snippet.id };
+  const snippet = await holder.app.make.snippet(project);
+  const onSnippet = await note(project, 'Snippet', snippet);
+  const source: Source = { type: 'Snippet', projectId: project.id, id: snippet };
   await name(source, project.owner, text, onSnippet);
   t.deepEqual(await mentioned('note_id', onSnippet), [project.owner.username]);
-  await holder.app.rows('update snippets set visibility_level = 10 where id = $1', [snippet.id]);
+  await holder.app.rows('update snippets set visibility_level = 10 where id = $1', [snippet]);
   await name(source, project.owner, text, onSnippet);
   t.is((await mentioned('note_id', onSnippet)).length, 3);
   const onCommit = await note(project, 'Issue', 1);
@@ -134,11 +132,11 @@ test('things that are named say so once for each source, and not of themselves',
   const project = await make.project();
   const other = await make.project({ owner: project.owner });
   const [one, two, three] = [
-    await writings.issue(project),
-    await writings.issue(project),
-    await writings.issue(other),
+    await holder.app.make.issue(project),
+    await holder.app.make.issue(project),
+    await holder.app.make.issue(other),
   ];
-  const request = await writings.mergeRequest(project);
+  const request = await holder.app.make.mergeRequest(project);
   const { owner } = project;
   const text = `#${one.iid} #${two.iid} ${other.fullPath.toUpperCase()}#1 !${request.iid} #99 nobody/nothing#1 #3000000000`;
   const issue: Source = { type: 'Issue', projectId: project.id, id: one.id };
@@ -149,30 +147,30 @@ test('things that are named say so once for each source, and not of themselves',
   const sha = 'c'.repeat(40);
   await name({ type: 'Commit', projectId: project.id, sha }, owner, text);
   await name({ type: 'Commit', projectId: project.id, sha }, owner, text);
-  const snippet = await writings.snippet(project);
-  await name({ type: 'Snippet', projectId: project.id, id: snippet.id }, owner, text);
+  const snippet = await holder.app.make.snippet(project);
+  await name({ type: 'Snippet', projectId: project.id, id: snippet }, owner, text);
   const path = project.fullPath;
   t.deepEqual(await notesOf('Issue', one.id), [
     `mentioned in merge request !${request.iid}`,
     `mentioned in commit ${sha}`,
-    `mentioned in snippet $${snippet.id}`,
+    `mentioned in snippet $${snippet}`,
   ]);
   t.deepEqual(await notesOf('Issue', two.id), [
     `mentioned in issue #${one.iid}`,
     `mentioned in merge request !${request.iid}`,
     `mentioned in commit ${sha}`,
-    `mentioned in snippet $${snippet.id}`,
+    `mentioned in snippet $${snippet}`,
   ]);
   t.deepEqual(await notesOf('Issue', three.id), [
     `mentioned in issue ${path}#${one.iid}`,
     `mentioned in merge request ${path}!${request.iid}`,
     `mentioned in commit ${path}@${sha}`,
-    `mentioned in snippet ${path}$${snippet.id}`,
+    `mentioned in snippet ${path}$${snippet}`,
   ]);
   t.deepEqual(await notesOf('MergeRequest', request.id), [
     `mentioned in issue #${one.iid}`,
     `mentioned in commit ${sha}`,
-    `mentioned in snippet $${snippet.id}`,
+    `mentioned in snippet $${snippet}`,
   ]);
 });
 
@@ -186,9 +184,9 @@ test('nothing is told to things that the author may not read, and to none that i
   const leaving = await make.project({ visibility: 'public', columns: { pending_delete: true } });
   const places = [hidden, off, leaving];
   const things = [];
-  for (const place of places) things.push(await writings.issue(place));
-  const gone = await writings.issue(project, { columns: { deleted_at: new Date() } });
-  const source = await writings.issue(project, { author });
+  for (const place of places) things.push(await holder.app.make.issue(place));
+  const gone = await holder.app.make.issue(project, { columns: { deleted_at: new Date() } });
+  const source = await holder.app.make.issue(project, { author });
   const text = [...places.map(({ fullPath }) => `${fullPath}#1`), `#${gone.iid}`].join(' ');
   await name({ type: 'Issue', projectId: project.id, id: source.id }, author, text);
   for (const { id } of [...things, gone]) t.deepEqual(await notesOf('Issue', id), []);
@@ -199,9 +197,9 @@ test('who is changing a thing is not waited for, others see it changed', async (
   const project = await app.make.project();
   const columns = { updated_at: new Date('2016-01-01') };
   const [one, busy, source] = [
-    await writings.issue(project, { columns }),
-    await writings.issue(project, { columns }),
-    await writings.issue(project),
+    await holder.app.make.issue(project, { columns }),
+    await holder.app.make.issue(project, { columns }),
+    await holder.app.make.issue(project),
   ];
   await inTransaction(app.work, async (work) => {
     await work.em.execute(`select 1 from issues where id = ${busy.id} for update`);
@@ -221,9 +219,9 @@ test('who is changing a thing is not waited for, others see it changed', async (
 test.serial('two statements for whatever is named, of which there is a largest number', async (t) => {
   const { app } = holder;
   const project = await app.make.project({ visibility: 'public' });
-  const source = await writings.issue(project);
+  const source = await holder.app.make.issue(project);
   const texts: string[] = [];
-  for (let count = 0; count < 105; count += 1) texts.push(`#${(await writings.issue(project)).iid}`);
+  for (let count = 0; count < 105; count += 1) texts.push(`#${(await holder.app.make.issue(project)).iid}`);
   const users = Array.from({ length: 105 }, (_, index) => `@nobody${index}`).join(' ');
   const target: Source = { type: 'Issue', projectId: project.id, id: source.id };
   const few = await countStatements(() => name(target, project.owner, `#2 @${project.owner.username}`));
