@@ -21,6 +21,7 @@ import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as milestones from './milestones.ts';
 import * as namespaces from './namespaces.ts';
+import * as notes from './notes.ts';
 import * as notificationSettings from './notification-settings.ts';
 import * as personalSnippets from './personal-snippets.ts';
 import * as pipelines from './pipelines.ts';
@@ -110,5 +111,6 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...settings.endpoints,
   ...licenses.endpoints,
   ...broadcastMessages.endpoints,
+  ...notes.endpoints,
   ...notificationSettings.endpoints,
 ];

@@ -120,7 +120,7 @@ export function onIssueToUpdate(): Access<IssueScope> {
 }
 
 /** @param find null: there is no such viewer; without a project: there is none. */
-function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
+export function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
   ability: ProjectAbility,
   find: (
     request: AccessRequest,

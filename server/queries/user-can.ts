@@ -26,4 +26,4 @@ export function userCan(ability: ProjectAbility): string {
 
 /** Whether the user `u`, who may read the snippets of its project, may read the snippet `sn`. */
 export const seesSnippet = `(u.is_admin or sn.author_id = u.id or sn.visibility_level = 20
-  or sn.visibility_level = 10 and not u.external)`;
+  or sn.visibility_level = 10 and (not u.external or ${viewerLevel('u.id')} > 0))`;
