@@ -127,7 +127,7 @@ test('what comes out is what git itself makes of it in a work tree, whatever the
 test('histories that have nothing in common are told apart from a conflict', async (t) => {
   const tree = await trees.fresh();
   const dir = `${tree.dir}/.git`;
-  const commits = [{ files: { a: 'a' } }, { files: { b: 'b' }, parents: [] }];
+  const commits: ImportedCommit[] = [{ files: { a: 'a' } }, { files: { b: 'b' }, parents: [] }];
   const [one = '', other = ''] = await importCommits(dir, 'both', commits);
   t.deepEqual(await mergeTrees(dir, one, other), { kind: 'unrelated' });
 });
