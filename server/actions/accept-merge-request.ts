@@ -154,7 +154,7 @@ async function commitMerge(work: Work, merging: Merging): Promise<'merged' | 'ag
       ref: `refs/heads/${row.target_branch}`,
       oldSha: target,
       newSha: commit.sha,
-      merge: { id: row.id, message, removesSourceBranch },
+      merge: { id: row.id, headSha: source, message, removesSourceBranch },
     });
     return 'merged';
   } catch (error) {

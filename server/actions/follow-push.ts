@@ -8,7 +8,7 @@ import { type FollowedRow, holdFollowed } from '../queries/followed-requests.ts'
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
-import { markMerged } from './mark-merged.ts';
+import { markMerged, markMergedByHand } from './mark-merged.ts';
 import { changeMergeRequestState } from './merge-request-changes.ts';
 import { refreshHead } from './refresh-merge-request.ts';
 import { writeSystemNotes } from './write-system-notes.ts';
@@ -77,14 +77,8 @@ async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Pro
   const userId = push.userId ?? row.author_id;
   const merging = [...byRef.values()].find(({ merge }) => merge?.id === row.id);
   if (merging?.merge) {
-    const { message, removesSourceBranch } = merging.merge;
-    const merge = {
-      commitSha: merging.newSha,
-      ontoSha: merging.oldSha,
-      message,
-      removesSourceBranch,
-    };
-    await markMerged(work, row, { userId, merge });
+    const { newSha: commitSha, oldSha: ontoSha, merge } = merging;
+    await markMerged(work, row, { ...merge, userId, commitSha, ontoSha });
     return true;
   }
   const { target, source } = movesOf(row, push, byRef);
@@ -95,7 +89,7 @@ async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Pro
     return true;
   }
   if (target && row.head_sha !== null && brought.has(`${target.ref} ${row.head_sha}`)) {
-    await markMerged(work, row, { userId, merge: null });
+    await markMergedByHand(work, row, userId);
     return true;
   }
   if (source?.newSha === zeroSha) return endWithoutSource(work, row, userId);
@@ -110,7 +104,7 @@ async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Pro
 async function endWithoutSource(work: Work, row: FollowedRow, userId: number): Promise<true> {
   const text = `Deleted source branch \`${row.source_branch}\``;
   await noteBranch(work, row, { userId, text });
-  if (await isInTarget(work, row)) await markMerged(work, row, { userId, merge: null });
+  if (await isInTarget(work, row)) await markMergedByHand(work, row, userId);
   else await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
   return true;
 }

@@ -7,6 +7,8 @@ import { User } from './user.ts';
 export interface MergeIntent {
   /** Of the merge request. */
   id: number;
+  /** The commit of its source that is merged. */
+  headSha: string;
   message: string;
   removesSourceBranch: boolean;
 }

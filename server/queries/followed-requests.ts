@@ -5,6 +5,7 @@ import type { MergeRequestState } from './merge-request-row.ts';
 /** A merge request that a push is about, with what decides on what becomes of it. */
 export interface FollowedRow {
   id: number;
+  iid: number;
   /** Of the project that it goes to. */
   project_id: number;
   source_project_id: number | null;
@@ -55,7 +56,7 @@ const hold = `
     union
     select unnest($5::int[])
   )
-  select t.id, t.project_id, t.source_project_id, t.source_branch, t.target_branch, t.title, t.state, t.author_id,
+  select t.id, t.iid, t.project_id, t.source_project_id, t.source_branch, t.target_branch, t.title, t.state, t.author_id,
     t.head_sha, t.base_sha
   from merge_requests t join projects p on p.id = t.project_id and not p.pending_delete
   where t.id in (select id from found) and t.deleted_at is null and t.state <> 'merged'
