@@ -1,11 +1,7 @@
-import { isDiskFull } from '../disk-full.ts';
-import { AppError, cannotBeDone, conflict, notAllowed, notFound, unauthorized } from '../errors.ts';
-import { newCommit } from '../git/commit-object.ts';
-import { GitError, GitTimeoutError, RefConflictError } from '../git/errors.ts';
+import { conflict, notAllowed, notFound, unauthorized } from '../errors.ts';
+import { GitTimeoutError } from '../git/errors.ts';
 import { type MergeOutcome, mergeTrees } from '../git/merge.ts';
-import { writeObjects } from '../git/write-objects.ts';
 import { canMergeInto } from '../policy/branch-protection.ts';
-import { mergeMessage } from '../policy/merge-message.ts';
 import { isOpen } from '../policy/merge-request.ts';
 import { isWorkInProgress } from '../policy/work-in-progress.ts';
 import { editRules } from '../queries/edit-rules.ts';
@@ -17,9 +13,9 @@ import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
 import { waitForBuild } from './automatic-merge.ts';
+import { cannotBeMerged, commitMerge } from './commit-merge.ts';
 import { inTurn } from './in-turn.ts';
 import { readTips } from './merge-request-tips.ts';
-import { moveRef } from './move-ref.ts';
 import { settleOutstanding } from './record-push.ts';
 import { refreshHead } from './refresh-merge-request.ts';
 import { removeAtOnce } from './remove-source-branch.ts';
@@ -96,7 +92,9 @@ async function tryOnce(
     if (end !== 'now') return end;
   }
   const { treeId } = outcome;
-  return commitMerge(work, { wish, row, seconds, treeId, dir: targetDir, source, target });
+  const { viewer, message, removesSourceBranch = false } = wish;
+  const where = { treeId, dir: targetDir, source, target };
+  return commitMerge(work, { viewer, row, message, removesSourceBranch, seconds, ...where });
 }
 
 /** @returns the request as it is now, and the database's time in seconds. */
@@ -128,44 +126,4 @@ async function outcomeOf(dir: string, ours: string, theirs: string): Promise<Mer
     if (error instanceof GitTimeoutError) throw cannotBeMerged(error);
     throw error;
   }
-}
-
-interface Merging {
-  wish: Acceptance;
-  row: MergeFacts;
-  seconds: number;
-  treeId: string;
-  dir: string;
-  source: string;
-  target: string;
-}
-
-async function commitMerge(work: Work, merging: Merging): Promise<'merged' | 'again'> {
-  const { wish, row, seconds, treeId, dir, source, target } = merging;
-  const { viewer, project, removesSourceBranch = false } = wish;
-  const message = wish.message ?? mergeMessage(row);
-  const parentIds = [target, source];
-  const commit = newCommit({ treeId, parentIds, author: viewer, committer: viewer, seconds, message });
-  try {
-    await writeObjects(dir, [commit]);
-    await moveRef(work, {
-      projectId: project.id,
-      userId: viewer.id,
-      ref: `refs/heads/${row.target_branch}`,
-      oldSha: target,
-      newSha: commit.sha,
-      merge: { id: row.id, headSha: source, message, removesSourceBranch },
-    });
-    return 'merged';
-  } catch (error) {
-    if (error instanceof RefConflictError) return 'again';
-    if (!(error instanceof GitError) || isDiskFull(error)) throw error;
-    work.log.warn({ err: error, mergeRequest: row.id }, 'a merge was refused by git');
-    throw cannotBeMerged(error);
-  }
-}
-
-function cannotBeMerged(cause?: GitError): AppError {
-  const { status, body } = cannotBeDone('Branch cannot be merged');
-  return new AppError({ status, message: body, cause });
 }

@@ -1,28 +1,18 @@
 import { readRefName } from '../../shared/ref-kind.ts';
 import type { RefChange } from '../entities/push.ts';
 import { GitError } from '../git/errors.ts';
-import { broughtAmong, isAncestor } from '../git/history.ts';
+import { isAncestor } from '../git/history.ts';
 import { zeroSha } from '../git/ref-name.ts';
 import { lookUpRef } from '../git/refs.ts';
 import { type FollowedRow, holdFollowed } from '../queries/followed-requests.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
+import { broughtHeads, type FollowedPush, type Moves, movesOf } from './followed-moves.ts';
 import { markMerged, markMergedByHand } from './mark-merged.ts';
 import { changeMergeRequestState } from './merge-request-changes.ts';
 import { refreshHead } from './refresh-merge-request.ts';
 import { writeSystemNotes } from './write-system-notes.ts';
-
-/** A push with what it has done. */
-export interface FollowedPush {
-  pushId: number;
-  projectId: number;
-  /** Null for somebody who is no user any more. */
-  userId: number | null;
-  dir: string;
-  /** Moves of refs that have taken place. */
-  applied: readonly RefChange[];
-}
 
 /**
  * Brings merge requests up to date with a push: those whose commits came to the target are merged, those whose branch
@@ -38,7 +28,7 @@ export async function followPush(work: Work, push: FollowedPush): Promise<void> 
     pushId: push.pushId,
     projectId: push.projectId,
     refs: moves.map(({ ref }) => ref),
-    made: moves.filter(({ oldSha }) => oldSha === zeroSha).map(({ ref }) => ref),
+    made: moves.filter(isMade).map(({ ref }) => ref),
     merged: moves.flatMap(({ merge }) => (merge ? [merge.id] : [])),
   });
   if (rows.length === 0) return;
@@ -52,8 +42,6 @@ export async function followPush(work: Work, push: FollowedPush): Promise<void> 
   await forgetStatus(work, push, { rows: kept, byRef });
 }
 
-type Moves = ReadonlyMap<string, RefChange>;
-
 interface OneRow {
   push: FollowedPush;
   byRef: Moves;
@@ -62,50 +50,42 @@ interface OneRow {
   row: FollowedRow;
 }
 
-/** The move of the branch that the request goes to, and the one of the branch that it comes from. */
-function movesOf(row: FollowedRow, { projectId }: FollowedPush, byRef: Moves) {
-  const isTarget = row.project_id === projectId;
-  const isSource = row.source_project_id === projectId;
-  return {
-    target: isTarget ? byRef.get(`refs/heads/${row.target_branch}`) : undefined,
-    source: isSource ? byRef.get(`refs/heads/${row.source_branch}`) : undefined,
-  };
-}
-
 /** @returns whether the request is merged or closed now. */
 async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Promise<boolean> {
   const userId = push.userId ?? row.author_id;
-  const merging = [...byRef.values()].find(({ merge }) => merge?.id === row.id);
-  if (merging?.merge) {
-    const { newSha: commitSha, oldSha: ontoSha, merge } = merging;
+  const { target, source } = movesOf(row, push, byRef);
+  for (const { merge, newSha: commitSha, oldSha: ontoSha } of byRef.values()) {
+    if (merge?.id !== row.id) continue;
     await markMerged(work, row, { ...merge, userId, commitSha, ontoSha });
     return true;
   }
-  const { target, source } = movesOf(row, push, byRef);
   if (row.state === 'closed') {
-    const isRestored = source?.oldSha === zeroSha && source.newSha !== zeroSha;
-    if (isRestored)
-      await noteBranch(work, row, { userId, text: `Restored source branch \`${row.source_branch}\`` });
+    if (source && isMade(source)) await noteBranch(work, row, { userId, did: 'Restored' });
     return true;
   }
-  if (target && row.head_sha !== null && brought.has(`${target.ref} ${row.head_sha}`)) {
+  if (target && brought.has(`${target.ref} ${row.head_sha}`)) {
     await markMergedByHand(work, row, userId);
     return true;
   }
   if (source?.newSha === zeroSha) return endWithoutSource(work, row, userId);
-  if (target?.newSha === zeroSha) {
-    await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
-    return true;
-  }
+  if (target?.newSha === zeroSha) return close(work, row, userId);
   if (source) await refresh(work, row, userId);
   return false;
 }
 
+function isMade({ oldSha, newSha }: RefChange): boolean {
+  return oldSha === zeroSha && newSha !== zeroSha;
+}
+
+async function close(work: Work, row: FollowedRow, userId: number): Promise<true> {
+  await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
+  return true;
+}
+
 async function endWithoutSource(work: Work, row: FollowedRow, userId: number): Promise<true> {
-  const text = `Deleted source branch \`${row.source_branch}\``;
-  await noteBranch(work, row, { userId, text });
-  if (await isInTarget(work, row)) await markMergedByHand(work, row, userId);
-  else await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
+  await noteBranch(work, row, { userId, did: 'Deleted' });
+  if (!(await isInTarget(work, row))) return close(work, row, userId);
+  await markMergedByHand(work, row, userId);
   return true;
 }
 
@@ -119,11 +99,12 @@ async function isInTarget(work: Work, { head_sha, base_sha, ...row }: FollowedRo
 
 async function noteBranch(
   work: Work,
-  { id, project_id: projectId }: FollowedRow,
-  { userId: authorId, text }: { userId: number; text: string },
+  { id, project_id: projectId, source_branch }: FollowedRow,
+  { userId: authorId, did }: { userId: number; did: 'Deleted' | 'Restored' },
 ): Promise<void> {
   const noteable = { type: 'MergeRequest', id } as const;
-  await writeSystemNotes(work, { projectId, authorId, noteable, bodies: [text] });
+  const bodies = [`${did} source branch \`${source_branch}\``];
+  await writeSystemNotes(work, { projectId, authorId, noteable, bodies });
 }
 
 /** A history that cannot be brought over must not keep the push from its pipeline. */
@@ -134,34 +115,6 @@ async function refresh(work: Work, row: FollowedRow, userId: number): Promise<vo
     if (!(error instanceof GitError)) throw error;
     work.log.warn({ err: error, mergeRequest: row.id }, 'a merge request is behind its source branch');
   }
-}
-
-/** `ref sha` of the heads that have come to target branches. */
-async function broughtHeads(
-  work: Work,
-  push: FollowedPush,
-  { rows, byRef }: { rows: FollowedRow[]; byRef: Moves },
-): Promise<Set<string>> {
-  const wanted = new Map<RefChange, Set<string>>();
-  for (const row of rows) {
-    const { target } = movesOf(row, push, byRef);
-    if (!target || target.newSha === zeroSha || row.head_sha === null || row.state === 'closed') continue;
-    wanted.set(target, (wanted.get(target) ?? new Set()).add(row.head_sha));
-  }
-  const brought = new Set<string>();
-  for (const [{ ref, oldSha, newSha }, shas] of wanted) {
-    try {
-      const found = await broughtAmong(push.dir, { oldSha, newSha, wanted: shas });
-      for (const sha of found) brought.add(`${ref} ${sha}`);
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error;
-      work.log.warn(
-        { err: error, project: push.projectId, push: push.pushId },
-        'merges by hand not looked for',
-      );
-    }
-  }
-  return brought;
 }
 
 /** Whether they can be merged is to be found out anew. */

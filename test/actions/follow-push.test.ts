@@ -3,6 +3,7 @@ import { recordPush } from '../../server/actions/record-push.ts';
 import { pushIdentity, settlePush } from '../../server/actions/settle-push.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { updateRef } from '../../server/git/refs.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { withMerging } from '../support/merge-scene.ts';
 
 const { holder, git, commit, push, request, scene, stateOf, notesOf, eventsOf, outstanding } = withMerging();
@@ -136,3 +137,95 @@ test('what is closed, merged or taken away is left alone', async (t) => {
   t.deepEqual(await Promise.all(ids.map(stateOf)), before);
   for (const id of ids) t.deepEqual(await notesOf(id), []);
 });
+
+test('hooks of the project hear of a push to the source, of a merge and of a branch that went', async (t) => {
+  const at = await scene();
+  const hooks = `insert into hooks (project_id, url, merge_requests_events, push_events) values ($1, 'http://hook.example', true, false)`;
+  await holder.app.rows(hooks, [at.project.id]);
+  await push(at.project, 'other', at.base);
+  const other = await request(at.project, { from: 'other' });
+  await push(at.project, 'side', await commit(at.project, [at.side], { a: 'a' }));
+  await push(
+    at.project,
+    'master',
+    await commit(at.project, [at.master, (await stateOf(at.id)).head_sha ?? ''], {}),
+  );
+  await push(at.project, 'other', null);
+  const told = await holder.app.rows<{ action: string; id: number; state: string }>(
+    `select subject::json->>'action' as action, (subject::json->'row'->>'id')::int as id,
+       subject::json->'row'->>'state' as state
+     from hook_deliveries d join hooks h on h.id = d.hook_id where h.project_id = $1 order by d.id`,
+    [at.project.id],
+  );
+  t.deepEqual(told, [
+    { action: 'update', id: at.id, state: 'opened' },
+    { action: 'merge', id: at.id, state: 'merged' },
+    { action: 'close', id: other.id, state: 'closed' },
+  ]);
+});
+
+test('a source that has been brought to the target before goes as merged, if it had something of its own', async (t) => {
+  const at = await scene();
+  // As a push leaves it that brought in more than anybody looks through.
+  await git(
+    at.project,
+    'update-ref',
+    'refs/heads/master',
+    await commit(at.project, [at.master, at.side], {}),
+  );
+  await push(at.project, 'same', at.base);
+  const same = await request(at.project, { from: 'same' });
+  await push(at.project, 'side', null);
+  await push(at.project, 'same', null);
+  t.like(await stateOf(at.id), { state: 'merged' });
+  t.is((await notesOf(at.id))[0], `${at.project.owner.username}: Deleted source branch \`side\``);
+  t.like(await stateOf(same.id), { state: 'closed' });
+});
+
+test('the target of a fork is told of the branch, whoever is its own', async (t) => {
+  const at = await scene();
+  const fork = await holder.app.make.project();
+  await git(fork, 'fetch', '--quiet', at.dir, `${at.side}:refs/heads/side`);
+  await push(fork, 'side', null);
+  t.like(await stateOf(at.id), { state: 'opened' }, 'it comes from another project');
+  await push(fork, 'master', at.side);
+  t.like(await stateOf(at.id), { state: 'opened' }, 'it goes to another project');
+});
+
+test('a user who is gone by the time is stood in for by whoever wrote the request', async (t) => {
+  const at = await scene();
+  const { app } = holder;
+  const sha = await commit(at.project, [at.side], { a: 'a' });
+  const change = { ref: 'refs/heads/side', oldSha: at.side, newSha: sha };
+  const pushId = await recordPush(app.work, { projectId: at.project.id, userId: null, changes: [change] });
+  await updateRef({
+    dir: at.dir,
+    ref: change.ref,
+    newSha: sha,
+    expectedOld: at.side,
+    identity: pushIdentity(pushId),
+  });
+  await settlePush(app.work, pushId, { isOver: true });
+  t.regex((await notesOf(at.id))[0] ?? '', new RegExp(`^${at.project.owner.username}: Added 1 commit:`));
+});
+
+test.serial(
+  'a push costs as many statements for many requests into its branch as for one, and one more than for none',
+  async (t) => {
+    const counts: number[] = [];
+    for (const others of [0, 1, 20]) {
+      const at = await scene();
+      for (let number = 0; number < others; number += 1) {
+        await request(at.project, {
+          from: `from-${number}`,
+          columns: { head_sha: at.side, merge_status: 'can_be_merged' },
+        });
+      }
+      if (others === 0) await holder.app.rows('delete from merge_requests where id = $1', [at.id]);
+      const sha = await commit(at.project, [at.master], { a: 'a' });
+      counts.push(await countStatements(() => push(at.project, 'master', sha)));
+    }
+    const [none = 0, one, many] = counts;
+    t.deepEqual([one, many], [none + 1, none + 1]);
+  },
+);

@@ -204,3 +204,26 @@ test('a merge while the project is imported is refused', async (t) => {
   t.is((await call(at, '/merge')).status, 409);
   t.is(await git(at.project, 'rev-parse', 'master'), at.master);
 });
+
+test('an update with the event merge is a merge, with the same rights and refusals', async (t) => {
+  const at = await scene();
+  const form = { state_event: 'merge' };
+  const reporter = await holder.app.make.member(at.project, 'reporter');
+  t.is((await call(at, '', { form, as: reporter.token })).status, 401);
+  const { status, body } = await call<Json>(at, '', { form });
+  t.deepEqual([status, body.state], [200, 'merged']);
+  t.is(await git(at.project, 'log', '-1', '--format=%P', 'master'), `${at.master} ${at.side}`);
+  t.is((await call(at, '', { form })).status, 405);
+  const clash = await scene({ side: { 'm.txt': 'else\n' } });
+  t.is((await call(clash, '', { form })).status, 405);
+});
+
+test('in an archived project, and where merge requests are off, nothing is merged', async (t) => {
+  for (const column of ['archived = true', 'merge_requests_enabled = false']) {
+    const at = await scene();
+    await holder.app.rows(`update projects set ${column} where id = $1`, [at.project.id]);
+    const { status } = await call(at, '/merge');
+    t.true(status === 401 || status === 403, `${status}`);
+    t.is(await git(at.project, 'rev-parse', 'master'), at.master);
+  }
+});

@@ -2,7 +2,7 @@ import { moveRef } from '../../server/actions/move-ref.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { readRef } from '../../server/git/refs.ts';
 import { repositoryDir } from '../../server/git/repository-path.ts';
-import { type Answer, type CallOptions, type TestAppOptions, withApp } from './app.ts';
+import { type Answer, type CallOptions, type TestApp, type TestAppOptions, withApp } from './app.ts';
 import { gitWithInput, tryGit } from './git.ts';
 import { importInput } from './import-input.ts';
 import type { MadeProject, MadeUser } from './make.ts';
@@ -31,12 +31,20 @@ export interface RequestState {
   merge_when_build_succeeds: boolean;
 }
 
+interface Holder {
+  app: TestApp;
+}
+
 let count = 0;
 
 /** Merge requests with real branches. Call at the top of the file. */
 export function withMerging(options: TestAppOptions = {}) {
   const holder = withApp({ poolSize: 4, ...options });
+  const branches = branchTools(holder);
+  return { holder, ...branches, ...requestMakers(holder, branches), ...requestReaders(holder) };
+}
 
+function branchTools(holder: Holder) {
   function dirOf({ id }: { id: number }): string {
     return repositoryDir(holder.app.services.repositoriesDir, id);
   }
@@ -74,6 +82,10 @@ export function withMerging(options: TestAppOptions = {}) {
     await moveRef(holder.app.work, move);
   }
 
+  return { dirOf, git, commit, push };
+}
+
+function requestMakers(holder: Holder, { dirOf, commit, push }: ReturnType<typeof branchTools>) {
   /** Writes a merge request past the API. @returns its id and number. */
   async function request(
     target: { id: number; owner: MadeUser },
@@ -122,6 +134,10 @@ export function withMerging(options: TestAppOptions = {}) {
     return { project, dir: dirOf(project), ...made, base, master, side };
   }
 
+  return { request, scene };
+}
+
+function requestReaders(holder: Holder) {
   async function stateOf(id: number): Promise<RequestState> {
     const [row] = await holder.app.rows<RequestState>(
       `select state, merge_status, head_sha, base_sha, merge_commit_sha, merge_user_id, merge_when_build_succeeds
@@ -165,5 +181,5 @@ export function withMerging(options: TestAppOptions = {}) {
     return (await holder.app.rows('select 1 from pushes where project_id = $1', [id])).length;
   }
 
-  return { holder, dirOf, git, commit, push, request, scene, stateOf, notesOf, eventsOf, call, outstanding };
+  return { stateOf, notesOf, eventsOf, call, outstanding };
 }
