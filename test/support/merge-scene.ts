@@ -88,7 +88,7 @@ function branchTools(holder: Holder) {
 function requestMakers(holder: Holder, { dirOf, commit, push }: ReturnType<typeof branchTools>) {
   /** Writes a merge request past the API. @returns its id and number. */
   async function request(
-    target: { id: number; owner: MadeUser },
+    target: MadeProject,
     given: { source?: { id: number }; from?: string; to?: string; columns?: Record<string, unknown> } = {},
   ): Promise<{ id: number; iid: number }> {
     const { source = target, from = 'side', to = 'master' } = given;
@@ -96,28 +96,16 @@ function requestMakers(holder: Holder, { dirOf, commit, push }: ReturnType<typeo
     const isHere = head !== null && source.id === target.id;
     const base = isHere ? await tryGit(dirOf(target), ['merge-base', head, `refs/heads/${to}`]) : null;
     const columns = {
-      project_id: target.id,
       source_project_id: source.id,
       source_branch: from,
       target_branch: to,
       title: 'Do something',
       description: 'With more words',
-      author_id: target.owner.id,
       head_sha: head,
       base_sha: base?.stdout || null,
       ...given.columns,
     };
-    const names = Object.keys(columns);
-    const places = names.map((_, index) => `$${index + 1}`);
-    const [row] = await holder.app.rows<{ id: number; iid: number }>(
-      `with numbered as (update projects set last_merge_request_iid = last_merge_request_iid + 1 where id = $1
-         returning last_merge_request_iid as iid)
-       insert into merge_requests (${names.join(', ')}, iid) select ${places.join(', ')}, iid from numbered
-       returning id, iid`,
-      Object.values(columns),
-    );
-    if (!row) throw new Error('no merge request was made');
-    return row;
+    return holder.app.make.mergeRequest(target, { columns });
   }
 
   /** A project whose master and side have a commit each on top of a common one, and a merge request between them. */
