@@ -14,10 +14,12 @@ export interface TaskPayloads {
   import_project: { projectId: number };
   forget_over: Record<string, never>;
   measure_coverage: { buildId: number };
+  merge_when_ready: { mergeRequestId: number };
   notify: { happening: Happening };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
   remove_blob: { key: string };
+  remove_source_branch: { mergeRequestId: number };
   send_mail: MailTask;
   settle_push: { pushId: number };
   sum_project_counts: Record<string, never>;

@@ -42,16 +42,17 @@ const hold = `
 const happenings = {
   closed: { event: 'closed', action: 'close', kind: 'closed' },
   reopened: { event: 'opened', action: 'reopen', kind: 'reopened' },
+  merged: { event: 'accepted', action: 'merge', kind: 'merged' },
 } as const;
 
 export interface StateChange {
-  mergeRequest: HeldMergeRequest;
+  mergeRequest: Pick<HeldMergeRequest, 'id' | 'project_id' | 'title'>;
   state: keyof typeof happenings;
   userId: number;
 }
 
 /**
- * Closes a merge request or opens it again, with what follows: a note, a line of the project's activity, messages to
+ * Closes a merge request, opens it again or says that it is merged, with what follows: a note, a line of the project's activity, messages to
  * hooks and to people. Nobody waits for a build of it any more.
  */
 export async function changeMergeRequestState(

@@ -19,6 +19,7 @@ import * as keys from './keys.ts';
 import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
+import * as mergeRequestAccept from './merge-request-accept.ts';
 import * as mergeRequestChanges from './merge-request-changes.ts';
 import * as mergeRequestComments from './merge-request-comments.ts';
 import * as mergeRequestSubscription from './merge-request-subscription.ts';
@@ -112,6 +113,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...runners.endpoints,
   ...variables.endpoints,
   ...triggers.endpoints,
+  ...mergeRequestAccept.endpoints,
   ...lint.endpoints,
   ...projectHooks.endpoints,
   ...systemHooks.endpoints,
