@@ -14,7 +14,8 @@ export interface TaskPayloads {
   import_project: { projectId: number };
   forget_over: Record<string, never>;
   measure_coverage: { buildId: number };
-  notify: { happening: Happening };
+  /** `id` goes into the ids of the messages, so that a repeated task makes no others. */
+  notify: { happening: Happening; id: string };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
   remove_blob: { key: string };
