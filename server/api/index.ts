@@ -20,6 +20,7 @@ import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
 import * as mergeRequestChanges from './merge-request-changes.ts';
+import * as mergeRequestCloses from './merge-request-closes.ts';
 import * as mergeRequestComments from './merge-request-comments.ts';
 import * as mergeRequestSubscription from './merge-request-subscription.ts';
 import * as mergeRequests from './merge-requests.ts';
@@ -85,6 +86,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...labels.endpoints,
   ...mergeRequests.endpoints,
   ...mergeRequestChanges.endpoints,
+  ...mergeRequestCloses.endpoints,
   ...mergeRequestSubscription.endpoints,
   ...mergeRequestComments.endpoints,
   ...snippets.endpoints,
