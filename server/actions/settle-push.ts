@@ -12,6 +12,7 @@ import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
 import { followPush } from './follow-push.ts';
 import { keepDropped } from './keep-commits.ts';
+import { queueClosing } from './queue-closing.ts';
 import { notePush } from './queue-tidying.ts';
 import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
@@ -129,9 +130,10 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   const leavesTrunk = applied.some(({ ref, oldSha }) => oldSha === zeroSha && ref !== trunkRef);
   const trunk = leavesTrunk && trunkRef ? await lookUpRef(work.objects, dir, trunkRef) : null;
   let pipelines = 0;
+  let mayName = false;
   for (const change of applied) {
     if (!readRefName(change.ref)) continue;
-    await writePushEvent(work, { push, dir, change, trunk });
+    if (await writePushEvent(work, { push, dir, change, trunk })) mayName = true;
     if (change.newSha === zeroSha || !push.builds_enabled) continue;
     pipelines += 1;
     if (pipelines <= pipelinesPerPush) await startPipeline(work, { push, dir, change });
@@ -140,6 +142,7 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   if (refs > 0) {
     work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
+  if (mayName) await queueClosing(work, projectId, { pushId });
   await notePush(work, projectId);
   return refs;
 }

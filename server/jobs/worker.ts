@@ -1,6 +1,7 @@
 import { Logger, type RunnerOptions, type TaskList } from 'graphile-worker';
 import pg from 'pg';
 import { archiveTrace } from '../actions/archive-trace.ts';
+import { closeIssues } from '../actions/close-issues.ts';
 import { endLostBuilds } from '../actions/end-lost-builds.ts';
 import { endLostImports } from '../actions/end-lost-imports.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
@@ -36,6 +37,7 @@ const tasks: { [N in TaskName]: Task<N> } = {
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
     await work.queue.add(work.em, 'archive_trace', { buildId }, later);
   },
+  close_issues: closeIssues,
   deliver_hook: (work, payload) => deliverHook(work, payload),
   end_lost_builds: endLostBuilds,
   end_lost_imports: endLostImports,
