@@ -1,6 +1,6 @@
-import { accessLevels, visibilityLevels } from '../../shared/access-level.ts';
 import { notificationLevels } from '../../shared/notification-level.ts';
 import { can, type ProjectFacts, type ViewerFacts } from '../policy/project.ts';
+import { leastSnippetLevel } from '../policy/snippet.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { alone, audiences } from './audience-sql.ts';
@@ -75,11 +75,9 @@ const abilities = {
 
 function reads(person: Person, { type }: Topic): boolean {
   if (!can(person, person, abilities[type])) return false;
-  return type !== 'Snippet' || person.is_admin || person.is_author === true || seesSnippet(person);
+  return type !== 'Snippet' || person.is_author === true || seesSnippet(person);
 }
 
-function seesSnippet({ snippet_level, external, viewer_level }: Person): boolean {
-  if (snippet_level === visibilityLevels.public) return true;
-  const isInside = !external || viewer_level >= accessLevels.guest;
-  return snippet_level === visibilityLevels.internal && isInside;
+function seesSnippet(person: Person): boolean {
+  return (person.snippet_level ?? 0) >= leastSnippetLevel(person, person.viewer_level > 0);
 }

@@ -1,4 +1,5 @@
 import { codeStretches } from './code.ts';
+import { maxReferenceNumber } from './read.ts';
 
 /** An issue as a text names it. */
 export interface IssueName {
@@ -6,9 +7,6 @@ export interface IssueName {
   project: string | null;
   iid: number;
 }
-
-/** Largest number that a thing of a project has. */
-const maxReferenceNumber = 2_147_483_647;
 
 /** Issues that one text closes, at most. */
 const mostIssues = 100;

@@ -128,7 +128,7 @@ export const ledger = {
   'DELETE /projects/:id/merge_requests/:merge_request_id': done,
   'PUT /projects/:id/merge_requests/:merge_request_id/merge': done,
   'PUT /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds': done,
-  'GET /projects/:id/merge_requests/:merge_request_id/closes_issues': todo('read_merge_request'),
+  'GET /projects/:id/merge_requests/:merge_request_id/closes_issues': done,
 
   // Milestones
   'GET /projects/:id/milestones': done,
@@ -303,6 +303,7 @@ export const beyond: Record<string, Entry> = {
   'DELETE /projects/:id/merge_request/:merge_request_id': done,
   'GET /projects/:id/merge_request/:merge_request_id/commits': done,
   'GET /projects/:id/merge_request/:merge_request_id/changes': done,
+  'GET /projects/:id/merge_request/:merge_request_id/closes_issues': done,
   'POST /projects/:id/merge_request/:merge_request_id/subscription': done,
   'DELETE /projects/:id/merge_request/:merge_request_id/subscription': done,
   'GET /projects/:id/merge_request/:merge_request_id/comments': done,
