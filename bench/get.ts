@@ -9,12 +9,14 @@ const pages: Page[] = [
 
 /** One thing at a time. */
 export async function get(settings: BenchmarkSettings): Promise<Figure[]> {
-  const things = await compareReads(settings.scale, async ({ project, build, compare }) => {
+  const things = await compareReads(settings.scale, async ({ project, build, issueId, compare }) => {
     const path = `/api/v3/projects/${project.id}`;
     const oneBuild = await compare({ ours: `${path}/builds/${build.id}`, limit: '/build' });
+    const oneIssue = await compare({ ours: `${path}/issues/${issueId}`, limit: '/issue' });
     const oneProject = await compare({ ours: path, limit: '/project' });
     return [
       throughput({ name: 'get, a build', unit: '/s', ...oneBuild }, 0.4),
+      throughput({ name: 'get, an issue', unit: '/s', ...oneIssue }, 0.4),
       throughput({ name: 'get, a project', unit: '/s', ...oneProject }, 0.4),
     ];
   });

@@ -25,21 +25,41 @@ export function compareCrowds({ scale }: BenchmarkSettings, pages: Page[]): Prom
     withWorld(async (other) => {
       const few = await crowded(small, sizes.small);
       const many = await crowded(other, large);
-      const figures: Figure[] = [];
-      for (const { name, path } of pages) {
-        const seconds = Math.max(0.5, scale);
-        const turns = {
-          ours: () => milliseconds(many, path(large), seconds),
-          limit: () => milliseconds(few, path(sizes.small), seconds),
-        };
-        // Both get warm first.
-        await takeTurns({ rounds: 1, ...turns });
-        const found = await takeTurns({ rounds: 3, ...turns });
-        figures.push(cost({ name: `${name}, of ${large.projects} beside 1000`, unit: 'ms', ...found }, 2));
-      }
-      return figures;
+      const compared = pages.map(({ name, path }) => ({
+        name: `${name}, of ${large.projects} beside 1000`,
+        ours: path(large),
+        limit: path(sizes.small),
+      }));
+      return comparePages({ many, few, scale }, compared);
     }),
   );
+}
+
+export interface ComparedPage {
+  name: string;
+  /** What to ask for among many, and the same among few. */
+  ours: string;
+  limit: string;
+}
+
+/** Milliseconds of each page among many, which may be twice those among few; measured in turns. */
+export async function comparePages(
+  { many, few, scale }: { many: Client; few: Client; scale: number },
+  pages: ComparedPage[],
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { name, ours, limit } of pages) {
+    const seconds = Math.max(0.5, scale);
+    const turns = {
+      ours: () => milliseconds(many, ours, seconds),
+      limit: () => milliseconds(few, limit, seconds),
+    };
+    // Both get warm first.
+    await takeTurns({ rounds: 1, ...turns });
+    const found = await takeTurns({ rounds: 3, ...turns });
+    figures.push(cost({ name, unit: 'ms', ...found }, 2));
+  }
+  return figures;
 }
 
 async function milliseconds(client: Client, path: string, seconds: number): Promise<number> {
@@ -47,7 +67,8 @@ async function milliseconds(client: Client, path: string, seconds: number): Prom
   return 1000 / (await callsPerSecond({ lanes, seconds }, () => client.call({ path, headers })));
 }
 
-async function crowded(
+/** Fills a world with so many. @returns who asks it. */
+export async function crowded(
   world: World,
   { projects, users }: { projects: number; users: number },
 ): Promise<Client> {

@@ -4,12 +4,14 @@ import { removeStaleLocks } from '../git/stale-locks.ts';
 import { tidyRepository } from '../git/tidy.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
-import { sql } from '../sql.ts';
+import { sql, sqlOne } from '../sql.ts';
 import { beginTidying, betweenTidiesSeconds, queueTidying } from './queue-tidying.ts';
 import { staleAfter } from './settle-push.ts';
 
 /** Less than the time between two, so that they never meet. */
 const timeLimitMs = 50 * 60_000;
+
+const openPush = 'select 1 from pushes where project_id = $1 limit 1';
 
 /**
  * Tidies the repository of a project and notes how large it is, at most once in an hour: asked for earlier, it is
@@ -25,7 +27,9 @@ export async function tidyProject(work: Work, projectId: number, signal?: AbortS
   const dir = repositoryOf(work, { id: projectId });
   try {
     await removeStaleLocks(dir, staleAfter);
-    const { bytes, packs } = await tidyRepository(dir, { timeLimitMs, signal });
+    // What a push that is still open has done is read from the logs, however long ago that was.
+    const keepLogs = (await sqlOne(work.em, openPush, [projectId])) !== null;
+    const { bytes, packs } = await tidyRepository(dir, { timeLimitMs, signal, keepLogs });
     await sql(work.em, 'update projects set repository_size = $2 where id = $1', [projectId, bytes]);
     const ms = Math.round(performance.now() - start);
     work.log.debug({ project: projectId, bytes, packs, ms }, 'tidied a repository');

@@ -25,6 +25,7 @@ import * as mergeRequestSubscription from './merge-request-subscription.ts';
 import * as mergeRequests from './merge-requests.ts';
 import * as milestones from './milestones.ts';
 import * as namespaces from './namespaces.ts';
+import * as notes from './notes.ts';
 import * as notificationSettings from './notification-settings.ts';
 import * as personalSnippets from './personal-snippets.ts';
 import * as pipelines from './pipelines.ts';
@@ -118,5 +119,6 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...settings.endpoints,
   ...licenses.endpoints,
   ...broadcastMessages.endpoints,
+  ...notes.endpoints,
   ...notificationSettings.endpoints,
 ];

@@ -4,9 +4,14 @@ import { onProject } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
 import { choice, integer, looseChoice, optional, pathId, text } from '../http/params.ts';
+import { authorize } from '../policy/project.ts';
+import { IssueJson, presentIssue } from '../present/issue.ts';
 import { MilestoneJson, presentMilestone } from '../present/milestone.ts';
+import type { IssueRow } from '../queries/issue-row.ts';
+import { listMilestoneIssues } from '../queries/issues.ts';
 import type { MilestoneRow } from '../queries/milestone-row.ts';
 import { findMilestone, listMilestones, milestoneStates } from '../queries/milestones.ts';
+import type { Work } from '../services.ts';
 
 const list = endpoint({
   method: 'GET',
@@ -30,9 +35,7 @@ const get = endpoint({
   params: { milestone_id: pathId() },
   returns: MilestoneJson,
   async run({ project, params, work }) {
-    const row = await findMilestone(work.em, project.id, params.milestone_id);
-    if (!row) throw notFound();
-    return presentMilestone(row);
+    return presentMilestone(await requireMilestone(work, project.id, params.milestone_id));
   },
 });
 
@@ -71,4 +74,27 @@ const update = endpoint({
   },
 });
 
-export const endpoints: Endpoint[] = [list, get, create, update];
+const issues = endpoint({
+  method: 'GET',
+  path: '/projects/:id/milestones/:milestone_id/issues',
+  summary: 'Issues of a milestone, open and closed ones, newest first',
+  access: onProject('read_milestone'),
+  params: { milestone_id: pathId() },
+  returns: IssueJson,
+  list: true,
+  async run({ viewer, project, params, page, work }) {
+    // There are milestones for merge requests alone.
+    authorize(viewer, project, 'read_issue');
+    const { id } = await requireMilestone(work, project.id, params.milestone_id);
+    const rows = await paginate<IssueRow>(work.em, listMilestoneIssues(viewer, id), page);
+    return rows.map((row) => presentIssue(row, work.origin));
+  },
+});
+
+export const endpoints: Endpoint[] = [list, get, create, update, issues];
+
+async function requireMilestone(work: Work, projectId: number, id: number): Promise<MilestoneRow> {
+  const row = await findMilestone(work.em, projectId, id);
+  if (!row) throw notFound();
+  return row;
+}

@@ -1,11 +1,11 @@
 import { programMissing } from '../errors.ts';
-import { archiveFormat, streamArchive } from '../git/archive.ts';
+import { archiveFormat, archiveSuffixes, streamArchive } from '../git/archive.ts';
 import { ProgramMissingError } from '../git/pipe-through.ts';
 import { onProject } from '../http/access.ts';
 import { bytes, StreamAnswer } from '../http/answers.ts';
 import { contentDisposition } from '../http/content-disposition.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { optional, pathText, revision } from '../http/params.ts';
+import { choice, optional, pathText, revision } from '../http/params.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import type { Work } from '../services.ts';
 import { requirePlace } from './repository-place.ts';
@@ -13,11 +13,11 @@ import { requirePlace } from './repository-place.ts';
 const archive = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/archive',
-  summary: 'The files of a commit, branch or tag as tar.gz; the default branch unless told',
+  summary: 'The files of a commit, branch or tag; the default branch and tar.gz unless told',
   access: onProject('read_code'),
-  params: { sha: optional(revision()) },
+  params: { sha: optional(revision()), format: optional(choice(archiveSuffixes)) },
   returns: bytes('application/octet-stream'),
-  run: ({ project, params, work }) => sendArchive(work, project, params.sha),
+  run: ({ project, params, work }) => sendArchive(work, project, params.sha, params.format),
 });
 
 const archiveAs = endpoint({

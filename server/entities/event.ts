@@ -30,6 +30,11 @@ export const Event = defineEntity({
       name: 'events_note_id_index',
       expression: `create index "events_note_id_index" on "events" ("note_id") where "note_id" is not null`,
     },
+    // Finds them when the thing goes.
+    {
+      name: 'events_target_index',
+      expression: `create index "events_target_index" on "events" ("target_id", "target_type") where "target_id" is not null`,
+    },
   ],
 });
 export type Event = InferEntity<typeof Event>;

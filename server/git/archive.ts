@@ -6,19 +6,27 @@ import { streamGit } from './stream-git.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip';
 
-const suffixes: Record<string, ArchiveFormat> = {
+const suffixes = {
   zip: 'zip',
   tar: 'tar',
+  'tar.gz': 'tar.gz',
+  tgz: 'tar.gz',
+  gz: 'tar.gz',
   'tar.bz2': 'tar.bz2',
   tbz: 'tar.bz2',
   tbz2: 'tar.bz2',
   tb2: 'tar.bz2',
   bz2: 'tar.bz2',
-};
+} as const satisfies Record<string, ArchiveFormat>;
+
+export type ArchiveSuffix = keyof typeof suffixes;
+
+/** Ends of the names of archives that can be made. */
+export const archiveSuffixes = Object.keys(suffixes) as ArchiveSuffix[];
 
 /** The format that the end of a file's name asks for; `tar.gz` for all that are not known. */
 export function archiveFormat(suffix: string): ArchiveFormat {
-  return Object.hasOwn(suffixes, suffix) ? (suffixes[suffix] ?? 'tar.gz') : 'tar.gz';
+  return suffixes[archiveSuffixes.find((known) => known === suffix) ?? 'tar.gz'];
 }
 
 export interface ArchiveRequest {

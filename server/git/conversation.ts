@@ -19,6 +19,8 @@ export interface ConversationRequest {
 export interface Conversation {
   /** What git says to the client; ends with git, however that ends. */
   output: AsyncIterable<Buffer>;
+  /** Whether git has said anything to the client so far. */
+  hasSpoken(): boolean;
   /** Never rejects. */
   ended: Promise<GitEnd>;
   /** The last 4 KB of what git said beside that, without the place of the repository. */
@@ -36,8 +38,14 @@ export function converse({ dir, command, input, protocol, signal }: Conversation
   feedGit(input, git);
   const stall = setTimeout(() => git.kill(), stallMs);
   void git.ended.then(() => clearTimeout(stall));
+  let hasSpoken = false;
+  const onTaken = () => {
+    hasSpoken = true;
+    stall.refresh();
+  };
   return {
-    output: noting(git.child.stdout, () => stall.refresh()),
+    output: noting(git.child.stdout, onTaken),
+    hasSpoken: () => hasSpoken,
     ended: git.ended,
     complaint: () => git.stderr().replaceAll(dir, 'the repository').trim(),
   };

@@ -54,7 +54,7 @@ const fixedConfig: readonly ConfigEntry[] = [
   ['uploadpack.allowReachableSHA1InWant', 'true'],
   ['uploadpack.allowFilter', 'true'],
   ['gc.auto', '0'],
-  // The log of a ref says which push moved it, so its lines must not expire.
+  // The log of a ref says which push moved it, so its lines must not expire by themselves.
   ['gc.reflogExpire', 'never'],
   ['gc.reflogExpireUnreachable', 'never'],
 ];

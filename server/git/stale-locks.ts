@@ -38,6 +38,7 @@ async function leftovers(dir: string): Promise<string[]> {
     ...packs.filter((path) => /\/(?:\.?tmp[_-][^/]*|[^/]*\.(?:lock|keep))$/.test(path)),
     ...indexes,
     ...(await locksBelow(dir, 'refs')),
+    ...(await locksBelow(dir, 'logs')),
   ];
 }
 

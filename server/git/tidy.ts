@@ -1,12 +1,15 @@
 import { readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RunOptions, runGit } from './run-git.ts';
+import { trimReflogs } from './trim-reflogs.ts';
 
 export interface TidyOptions {
   /** All of it together; what is done by then stays done. */
   timeLimitMs: number;
   /** For how long an object stays after it was first seen to be of no use. Two weeks unless told. */
   graceSeconds?: number;
+  /** Somebody may still ask what the logs of refs say of a move that is not long ago: they stay as they are. */
+  keepLogs?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -22,17 +25,17 @@ const modest = [['pack.threads', '1']] as const;
 
 /**
  * Puts a repository in the order in which it is read fastest: few packs, refs in one file, an index of the commits.
- * Once a week it is packed anew as a whole, and what nothing leads to any more goes once it has been like that for
- * the time of grace. Readers and pushes go on meanwhile, and may be in the middle of anything; being killed does no
+ * Once a week it is packed anew as a whole, the logs of refs are shortened, and what nothing leads to any more goes
+ * once it has been like that for the time of grace. Readers and pushes go on meanwhile, and may be in the middle of anything; being killed does no
  * harm.
  *
  * @throws GitError when git cannot read the repository, or the time is up.
  */
 export async function tidyRepository(dir: string, options: TidyOptions): Promise<RepositorySize> {
   const end = Date.now() + options.timeLimitMs;
-  const git = async (attempted: string, args: string[]): Promise<string> => {
+  const git: Git = async (attempted, args, answers = []) => {
     const timeoutMs = Math.max(1, end - Date.now());
-    const call: RunOptions = { dir, args, attempted, timeoutMs, signal: options.signal };
+    const call: RunOptions = { dir, args, attempted, answers, timeoutMs, signal: options.signal };
     return (await runGit({ ...call, config: modest, isBackground: true })).stdout.toString('utf8');
   };
   await git('pack refs', ['pack-refs', '--all', '--prune']);
@@ -48,11 +51,18 @@ export async function tidyRepository(dir: string, options: TidyOptions): Promise
     '--max-new-filters=50000',
     '--no-progress',
   ]);
-  if (await isFullDue(dir)) await packAnew(dir, git, options.graceSeconds ?? 2 * week);
+  if (await isFullDue(dir)) {
+    // Before the packs: what the lines led to may be of no use from now on.
+    if (!options.keepLogs) await trimReflogs(dir, (args) => git('shorten a log', args, failures));
+    await packAnew(dir, git, options.graceSeconds ?? 2 * week);
+  }
   return sizeOf(await git('measure the repository', ['count-objects', '-v']));
 }
 
-type Git = (attempted: string, args: string[]) => Promise<string>;
+type Git = (attempted: string, args: string[], answers?: readonly number[]) => Promise<string>;
+
+/** Exit codes of a git that could not do what it was asked for one ref. */
+const failures = [1, 128, 255];
 
 async function packAnew(dir: string, git: Git, graceSeconds: number): Promise<void> {
   await renewPacks(dir);

@@ -141,7 +141,7 @@ export function onMergeRequest(ability: ProjectAbility): Access<MergeRequestScop
 }
 
 /** @param find null: there is no such viewer; without a project: there is none. */
-function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
+export function projectAccess<S extends { viewer: Viewer; project: ProjectScope | ProjectRow }>(
   ability: ProjectAbility,
   find: (
     request: AccessRequest,

@@ -5,6 +5,8 @@ import type { ListNames } from './query-string.ts';
 /** How one parameter is read. `read` gets the raw value (never absent or blank unless `keepBlank`). */
 export interface Param<T> {
   required: boolean;
+  /** Name of another parameter that does instead of this one: one of the two has to be there. */
+  substitute?: string;
   /** True where an empty text means something, such as clearing all labels. */
   keepBlank: boolean;
   /** Whether the same name may come several times in a query or form, each with a value. */
@@ -29,6 +31,11 @@ function param<T>(schema: z.ZodType, read: Param<T>['read']): Param<T> {
 /** The same parameter, but it may be left out. */
 export function optional<T>(inner: Param<T>): Param<T | undefined> {
   return { ...inner, required: false };
+}
+
+/** The same parameter, but another one may come in its place; without both, this one is missing. */
+export function unlessGiven<T>(other: string, inner: Param<T>): Param<T | undefined> {
+  return { ...inner, required: false, substitute: other };
 }
 
 /** Any text up to `max` characters. Numbers and booleans are taken as written. */
@@ -188,7 +195,8 @@ export function readParams<P extends Params>(params: P, raw: Record<string, unkn
   for (const [name, declared] of Object.entries(params)) {
     const given = raw[name];
     if (isAbsent(given, declared.keepBlank)) {
-      if (declared.required) throw missing(name);
+      const { required, substitute } = declared;
+      if (required || (substitute !== undefined && isAbsent(raw[substitute], false))) throw missing(name);
       continue;
     }
     values[name] = declared.read(given, name);

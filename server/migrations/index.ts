@@ -20,6 +20,7 @@ import { Notes } from './20261130-notes.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { RepositoryCare } from './20261130-repository-care.ts';
 import { IssuesAndMergeRequests } from './20261201-issues-and-merge-requests.ts';
+import { SourcesOfNotes } from './20261202-sources-of-notes.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -44,6 +45,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-repository-care': RepositoryCare,
   '20261130-notes': Notes,
   '20261201-issues-and-merge-requests': IssuesAndMergeRequests,
+  '20261202-sources-of-notes': SourcesOfNotes,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -21,6 +21,7 @@ export const migrationNames = [
   '20261130-repository-care',
   '20261130-notes',
   '20261201-issues-and-merge-requests',
+  '20261202-sources-of-notes',
 ] as const;
 
 /** Where the database says which of them it has had. */

@@ -31,6 +31,10 @@ const showsProject = `(exists (select 1 from project_members m join projects p o
     or exists (select 1 from projects p where p.namespace_id = n.id and not p.pending_delete
       and p.visibility_level >= case when v.external then 20 else 10 end))`;
 
+/** Whether the user `v` may know of the group `n`, as the policy says it. */
+export const seesGroup = `(v.is_admin or n.visibility_level = 20 or n.visibility_level = 10 and not v.external
+    or exists (select 1 from group_members m where m.group_id = n.id and m.user_id = v.id) or ${showsProject})`;
+
 /** A number is an id first and a path then. */
 const scope = `select ${viewerJson} as viewer, row_to_json(g) as group from users v
   left join lateral (select ${groupColumns}, coalesce(gm.access_level, 0) as viewer_level,

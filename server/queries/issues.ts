@@ -45,6 +45,13 @@ export function listProjectIssues(
   return list.query(viewer, filter);
 }
 
+/** Issues of a milestone, open and closed ones, newest first. */
+export function listMilestoneIssues(viewer: Pick<Viewer, 'id'>, milestoneId: number): ListQuery {
+  const list = new IssueList();
+  list.where(`t.milestone_id = ${list.value(milestoneId)}`);
+  return list.query(viewer, {});
+}
+
 /** Issues that the viewer wrote, in all projects whose issues he can see. */
 export function listAuthoredIssues(viewer: AsViewer, filter: IssueFilter): ListQuery {
   const list = new IssueList();

@@ -2,8 +2,8 @@ import { avatarOf } from './avatar.ts';
 import type { ListQuery } from './list-query.ts';
 import { hasPart, partOf } from './text-search.ts';
 
-/** Everybody who takes part in the project in `$1`: its owner, its members, and those of groups that have it. */
-const participants = `
+/** Select of everybody who takes part in the project in `$1`: its owner, its members, and those of groups that have it. */
+export const participants = `
   select user_id from project_members where project_id = $1
   union select n.owner_id from projects p join namespaces n on n.id = p.namespace_id
     where p.id = $1 and n.owner_id is not null

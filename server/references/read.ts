@@ -14,6 +14,9 @@ export interface Reference {
   end: number;
 }
 
+/** Largest number that a thing of a project has. */
+export const maxReferenceNumber = 2_147_483_647;
+
 const kinds: Record<string, ReferenceKind> = {
   '#': 'issue',
   '!': 'merge_request',

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { translateDatabaseError } from '../database-errors.ts';
 import { AppError } from '../errors.ts';
 import { converse } from '../git/conversation.ts';
-import { GitProtocolError } from '../git/errors.ts';
+import { GitError, GitProtocolError } from '../git/errors.ts';
 import { advertiseRefs } from '../git/smart-http.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
@@ -85,10 +85,16 @@ async function read(
   { service, input, output, protocol, signal }: CommandParts & { service: SshService },
 ): Promise<number> {
   const command = service === 'git-upload-archive' ? 'upload-archive' : 'upload-pack';
-  const talk = converse({ dir: repositoryOf(work, project), command, input, protocol, signal });
+  const dir = repositoryOf(work, project);
+  const talk = converse({ dir, command, input, protocol, signal });
   await output.sendAll(talk.output);
   const { code, failure } = await talk.ended;
   if (failure) throw failure;
+  // It begins with the refs, or with what it can do, before it hears of any wish: only what it read is at fault.
+  const isUnreadable = code !== 0 && command === 'upload-pack' && !talk.hasSpoken();
+  if (isUnreadable && !signal.aborted) {
+    throw new GitError({ attempted: `read the refs of ${dir}`, exitCode: code, stderr: talk.complaint() });
+  }
   if (code !== 0 && !signal.aborted) await output.complain(talk.complaint());
   return code ?? failed;
 }
@@ -113,6 +119,10 @@ async function receive(
 
 function textFor(work: Work, thrown: unknown): string {
   if (thrown instanceof GitProtocolError) return thrown.message;
+  if (thrown instanceof GitError) {
+    work.log.error({ err: thrown }, 'a repository cannot be read');
+    return 'The repository of this project cannot be read.';
+  }
   const error = thrown instanceof AppError ? thrown : translateDatabaseError(thrown);
   if (error?.status === 404) return 'The project could not be found, or you may not see it.';
   if (error && error.status < 500) return error.message;

@@ -112,14 +112,14 @@ test('an issue or merge request gets the given labels and no others, and what ch
     [project.id, project.owner.id],
   );
   for (const [type, id, table] of [
-    ['Issue', issue?.id ?? 0, 'issue_labels'],
-    ['MergeRequest', request?.id ?? 0, 'merge_request_labels'],
+    ['Issue', issue?.id ?? 0, 'issue_labels where issue_id'],
+    ['MergeRequest', request?.id ?? 0, 'merge_request_labels where merge_request_id'],
   ] as const) {
     const set = (labels: number[]) => setLabels(work, { type, id }, labels);
     t.deepEqual(await set([second, first, first]), { added: [first, second], removed: [] });
     t.deepEqual(await set([second, third]), { added: [third], removed: [first] });
     t.deepEqual(await set([second, third]), { added: [], removed: [] });
-    t.is((await rows(`select 1 from ${table}`)).length, 2);
+    t.is((await rows(`select 1 from ${table} = $1`, [id])).length, 2);
     t.deepEqual(await set([]), { added: [], removed: [second, third] });
   }
 });

@@ -1,4 +1,4 @@
-import { rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { moveRef } from '../../server/actions/move-ref.ts';
@@ -8,6 +8,7 @@ import { git } from '../git/real-git.ts';
 import { withApp } from '../support/app.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import type { MadeProject } from '../support/make.ts';
+import { agePacks } from '../support/many-packs.ts';
 
 const holder = withApp();
 const none = '0'.repeat(40);
@@ -132,4 +133,22 @@ test.serial('a fork is as large as its source until it is measured itself', asyn
     [fork.body.id],
   );
   t.is(row?.repository_size, (await careOf(project))?.repository_size);
+});
+
+test.serial('the logs of refs are shortened, but not under a push that is still open', async (t) => {
+  const { app } = holder;
+  const project = await app.make.project();
+  await move(project, 2);
+  const log = join(dirOf(project), 'logs/refs/heads/master');
+  const [older = '', newer = ''] = (await readFile(log, 'utf8')).trimEnd().split('\n');
+  await writeFile(log, `${older.replace(/> \d+ /, '> 1400000000 ')}\n${newer}\n`);
+  const lines = async () => (await readFile(log, 'utf8')).trimEnd().split('\n').length;
+  await app.rows(`insert into pushes (project_id, changes) values ($1, '[]')`, [project.id]);
+  await tidyProject(app.work, project.id);
+  t.is(await lines(), 2);
+  await app.rows('delete from pushes where project_id = $1', [project.id]);
+  await agePacks(dirOf(project), 8 * 86_400);
+  await anHourLater(project);
+  await tidyProject(app.work, project.id);
+  t.is(await lines(), 1);
 });

@@ -129,6 +129,36 @@ test('making, closing and activating are activity of the project, once each', as
   }
 });
 
+test('the issues of a milestone are shown, open and closed ones, as far as there are issues', async (t) => {
+  const { project, path, token, add } = await scene();
+  const { make, rows } = holder.app;
+  const { body } = await add('1.0');
+  const other = await add('2.0');
+  const columns = { milestone_id: body.id };
+  await make.issue(project, { columns: { ...columns, state: 'closed' } });
+  await make.issue(project, { columns });
+  await make.issue(project, { columns: { ...columns, deleted_at: new Date() } });
+  await make.issue(project, { columns: { milestone_id: other.body.id } });
+  await make.issue(project);
+  const guest = await make.member(project, 'guest');
+  const issues = (id: number) => call<Milestone[]>('GET', `${path}/${id}/issues`, guest.token);
+  const found = await issues(body.id);
+  t.is(found.headers.get('x-total'), '2');
+  t.deepEqual(
+    found.body.map(({ iid, state }) => [iid, state]),
+    [
+      [2, 'opened'],
+      [1, 'closed'],
+    ],
+  );
+  const foreign = await (await scene()).add('1.0');
+  const absent = await issues(foreign.body.id);
+  t.deepEqual([absent.status, messageOf(absent)], [404, '404 Not found']);
+  await rows('update projects set issues_enabled = false where id = $1', [project.id]);
+  t.is((await issues(body.id)).status, 403);
+  t.is((await call('GET', `${path}/${body.id}`, token)).status, 200, 'merge requests have it still');
+});
+
 test('masters manage milestones, and everybody who sees the project reads them', async (t) => {
   const { project, path, add } = await scene();
   const { body } = await add('1.0');

@@ -103,6 +103,30 @@ test('zip holds the same, and is the same each time', async (t) => {
   t.true((await at.get('archive.zip')).body.equals(body));
 });
 
+test('without a suffix a parameter says the format', async (t) => {
+  const at = await scene();
+  const asked: Record<string, string> = {
+    zip: 'zip',
+    tar: 'tar',
+    'tar.gz': 'tar.gz',
+    tgz: 'tar.gz',
+    gz: 'tar.gz',
+  };
+  for (const suffix of ['tar.bz2', 'tbz', 'tbz2', 'tb2', 'bz2']) asked[suffix] = 'tar.bz2';
+  for (const [suffix, format] of Object.entries(asked)) {
+    const { status, headers } = await at.get(`archive?format=${suffix}`, 'HEAD');
+    t.is(status, 200, suffix);
+    t.true(headers.get('content-disposition')?.endsWith(`-${at.sha}.${format}"`), suffix);
+  }
+  const both = await at.get('archive.tar?format=zip', 'HEAD');
+  t.true(both.headers.get('content-disposition')?.endsWith('.tar"'));
+  t.true((await at.get('archive?format=', 'HEAD')).headers.get('content-disposition')?.endsWith('.tar.gz"'));
+  for (const format of ['rar', 'constructor', 'tar.xz']) {
+    const { status, body } = await at.get(`archive?format=${format}`);
+    t.deepEqual([status, body.toString()], [400, '{"message":{"format":["is not included in the list"]}}']);
+  }
+});
+
 test('a state is named by branch, tag or id; the name of the file says how it was asked for', async (t) => {
   const at = await scene();
   await git(at.dir, 'update-ref', 'refs/heads/feature/"é"', at.sha);

@@ -125,6 +125,12 @@ const failed = 'Your changes could not be committed because';
 const create = { action: 'create', file_path: 'x', content: 'x' };
 const refusals: [given: Record<string, unknown>, message: unknown][] = [
   [{ branch_name: '' }, '400 (Bad request) "branch_name" not given'],
+  [
+    { branch_name: undefined, branch: 'nowhere' },
+    'You can only create or edit files when you are on a branch',
+  ],
+  [{ branch_name: '', commit_message: '', actions: [] }, '400 (Bad request) "branch_name" not given'],
+  [{ commit_message: '', actions: [] }, '400 (Bad request) "commit_message" not given'],
   [{ commit_message: '' }, '400 (Bad request) "commit_message" not given'],
   [{ actions: undefined }, '400 (Bad request) "actions" not given'],
   [{ actions: [] }, '400 (Bad request) "actions" not given'],

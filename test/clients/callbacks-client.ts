@@ -7,11 +7,20 @@ export interface Handed {
 }
 type Call = (...args: unknown[]) => void;
 export type Calls = Record<string, Call>;
-type Parts = 'members' | 'hooks' | 'deploy_keys' | 'runners' | 'builds' | 'repository';
+type Parts =
+  | 'labels'
+  | 'milestones'
+  | 'members'
+  | 'hooks'
+  | 'deploy_keys'
+  | 'runners'
+  | 'builds'
+  | 'repository';
 
 interface Client {
   users: Calls & Record<'keys', Calls>;
   groups: Calls;
+  labels: Calls;
   projects: Calls & Record<Parts, Calls>;
 }
 

@@ -4,4 +4,5 @@ import './callbacks-repository.ts';
 import './forms.ts';
 import './forms-repository.ts';
 import './json-bodies.ts';
+import './planning.ts';
 import './whole-lists.ts';

@@ -1,22 +1,7 @@
 import { password } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
-import { clientTest, loadClient, type Place } from './client-test.ts';
-
-interface Handed {
-  statusCode: number;
-  body: Record<string, unknown> & { id: number };
-}
-interface Options {
-  endpoint: string;
-  token?: string;
-  body?: unknown;
-  json?: boolean;
-  encoding?: null;
-}
-type Send = (path: string, options: Options) => Promise<Handed>;
-type Client = Record<'get' | 'post' | 'put' | 'delete', Send>;
-
-const library = loadClient<Client>('gl-got');
+import { clientTest, type Place } from './client-test.ts';
+import { bytesOf, send, statusOf } from './json-client.ts';
 
 clientTest('gl-got: a user signs in and keeps keys and addresses', async (t, place) => {
   const username = place.name('eve');
@@ -147,31 +132,4 @@ async function makeLab(place: Place): Promise<string> {
   const file = { file_path: 'a.txt', branch_name: 'master', content: 'one\n', commit_message: 'Begin' };
   await send(place, 'post', `${path}/files`, file);
   return path;
-}
-
-/** An answer as it came. */
-async function bytesOf({ api, token }: Place, path: string): Promise<Buffer> {
-  const options = { endpoint: `${api}/`, token, json: false, encoding: null };
-  const body: unknown = (await library?.get(path, options))?.body;
-  if (Buffer.isBuffer(body)) return body;
-  throw new Error('no bytes');
-}
-
-function send(place: Place, method: keyof Client, path: string, body?: unknown): Promise<Handed> {
-  if (!library) throw new Error('not installed');
-  const options = { endpoint: `${place.api}/`, token: place.token };
-  return library[method](path, body === undefined ? options : { ...options, body });
-}
-
-/** Of an answer that the client rejects. */
-async function statusOf(
-  place: Place,
-  method: keyof Client,
-  path: string,
-  body?: unknown,
-): Promise<number | undefined> {
-  return send(place, method, path, body).then(
-    ({ statusCode }) => statusCode,
-    (error: { statusCode?: number }) => error.statusCode,
-  );
 }

@@ -136,7 +136,7 @@ export const ledger = {
   'GET /projects/:id/milestones/:milestone_id': done,
   'POST /projects/:id/milestones': done,
   'PUT /projects/:id/milestones/:milestone_id': done,
-  'GET /projects/:id/milestones/:milestone_id/issues': todo('read_milestone'),
+  'GET /projects/:id/milestones/:milestone_id/issues': done,
 
   // Labels
   'GET /projects/:id/labels': done,

@@ -13,6 +13,7 @@ interface World {
   viewer: MadeUser;
   project: MadeProject;
   groupId: number;
+  milestoneId: number;
 }
 
 /** How to make one more row of a list. Those of which administrators see all come first, while there are few. */
@@ -49,6 +50,13 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
        select $1, count(*) + 1, count(*) from milestones where project_id = $1`,
       [project.id],
     ),
+  'GET /projects/:id/milestones/:milestone_id/issues': async (world) => {
+    await addIssue(world);
+    await holder.app.rows('update issues set milestone_id = $2 where project_id = $1', [
+      world.project.id,
+      world.milestoneId,
+    ]);
+  },
   'GET /projects/:id/labels': addLabel,
   'GET /projects/:id/snippets': (world) => addSnippet(world, world.project.id),
   'GET /snippets': (world) => addSnippet(world, null),
@@ -132,7 +140,10 @@ async function makeWorld(): Promise<World> {
   const groupId = await make.group();
   await make.groupMember(groupId, viewer, 'owner');
   const columns = { snippets_enabled: true };
-  return { viewer, groupId, project: await make.project({ namespaceId: groupId, columns }) };
+  const project = await make.project({ namespaceId: groupId, columns });
+  // No other has this number.
+  const milestoneId = await make.row('milestones', { project_id: project.id, iid: 1_000_000, title: 'A' });
+  return { viewer, groupId, project, milestoneId };
 }
 
 for (const [name, addRow] of Object.entries(rows)) {
@@ -142,6 +153,7 @@ for (const [name, addRow] of Object.entries(rows)) {
     const path = `${served?.prefix}${served?.endpoint.path}`
       .replace('/projects/:id', `/projects/${world.project.id}`)
       .replace('/groups/:id', `/groups/${world.groupId}`)
+      .replace(':milestone_id', String(world.milestoneId))
       .replace(':query', `of-${world.groupId}`);
     const read = async () => {
       const shown = { length: 0 };

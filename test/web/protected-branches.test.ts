@@ -8,9 +8,11 @@ import { git, gitWithInput } from '../git/real-git.ts';
 import { withApp } from '../support/app.ts';
 import { cloneUrl, type Ran, type WorkTree, withWorkTrees } from '../support/git.ts';
 import type { MadeProject, MadeUser } from '../support/make.ts';
+import { withSsh } from '../support/ssh.ts';
 
 const holder = withApp();
 const trees = withWorkTrees();
+const overSsh = withSsh(holder);
 
 const rules = {
   none: null,
@@ -82,12 +84,23 @@ function push({ project, tree, users }: Scene, role: Role, ...args: string[]): P
   return tree.try('push', cloneUrl(holder.app, project, { password: users[role].token }), ...args);
 }
 
+type Push = (place: Scene, role: Role, ...args: string[]) => Promise<Ran>;
+
+async function pushBySsh({ project, tree, users }: Scene, role: Role, ...args: string[]): Promise<Ran> {
+  const { ssh } = overSsh;
+  const key = await ssh.keyOf(users[role]);
+  return ssh.git(tree.dir, key, 'push', ssh.url(project.fullPath), ...args);
+}
+
+const transports: Record<string, Push> = { HTTP: push, SSH: pushBySsh };
+
 async function refOf({ dir }: Scene, ref: string): Promise<string> {
   return git(dir, 'for-each-ref', '--format=%(objectname)', ref);
 }
 
-for (const rule of ['none', 'partial', 'full'] as const) {
-  test.serial(`who pushes to a branch by git, with rule ${rule}`, async (t) => {
+/** Who moves, makes, forces and removes a branch, for each role. */
+function pushTable(rule: Rule, { name, pushOver }: { name: string; pushOver: Push }): void {
+  test.serial(`who pushes to a branch over ${name}, with rule ${rule}`, async (t) => {
     const place = await scene();
     const { dir, old, next, other } = place;
     for (const name of ['topic', 'new']) await setRule(place, name, rule);
@@ -101,7 +114,7 @@ for (const rule of ['none', 'partial', 'full'] as const) {
       const outcome = async (expected: boolean, refspec: string, ref: string, sha: string) => {
         await reset();
         const before = await refOf(place, ref);
-        const ran = await push(place, role, refspec);
+        const ran = await pushOver(place, role, refspec);
         t.is(ran.code === 0, expected, `${role} ${refspec}: ${ran.stderr}`);
         t.is(await refOf(place, ref), expected ? sha : before, `${role} ${refspec}`);
         return ran.stderr;
@@ -123,6 +136,10 @@ for (const rule of ['none', 'partial', 'full'] as const) {
       if (isGuarded) t.regex(removed, /\[remote rejected\].*not allowed to delete protected branches/);
     }
   });
+}
+
+for (const rule of ['none', 'partial', 'full'] as const) {
+  for (const [name, pushOver] of Object.entries(transports)) pushTable(rule, { name, pushOver });
 
   if (rule === 'none') {
     test.serial('nobody deletes the default branch, whoever may push to it', async (t) => {
