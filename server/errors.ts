@@ -95,6 +95,11 @@ export function cannotBeDone(message: string): AppError {
   return new AppError({ status: 405, message });
 }
 
+/** An operation for which something has to be so first that is not. */
+export function notAcceptable(message: string): AppError {
+  return new AppError({ status: 406, message });
+}
+
 export function conflict(message: string | string[] = '409 Conflict'): AppError {
   return new AppError({ status: 409, message });
 }

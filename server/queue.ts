@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ClosingCause } from './actions/queue-closing.ts';
 import type { Happening } from './mail/happening.ts';
 import type { MailTask } from './mail/news.ts';
 import { sql } from './sql.ts';
@@ -6,6 +7,7 @@ import { sql } from './sql.ts';
 /** Payload of every background task, by name. Ids and small values only: the task reads the rest when it runs. */
 export interface TaskPayloads {
   archive_trace: { buildId: number };
+  close_issues: ClosingCause;
   deliver_hook: { hookId: number };
   end_lost_builds: Record<string, never>;
   end_lost_imports: Record<string, never>;
@@ -14,10 +16,13 @@ export interface TaskPayloads {
   import_project: { projectId: number };
   forget_over: Record<string, never>;
   measure_coverage: { buildId: number };
-  notify: { happening: Happening };
+  merge_when_ready: { mergeRequestId: number };
+  /** `id` goes into the ids of the messages, so that a repeated task makes no others. */
+  notify: { happening: Happening; id: string };
   purge_namespace: { namespaceId: number };
   purge_project: { projectId: number };
   remove_blob: { key: string };
+  remove_source_branch: { mergeRequestId: number };
   send_mail: MailTask;
   settle_push: { pushId: number };
   sum_project_counts: Record<string, never>;

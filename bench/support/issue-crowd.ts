@@ -14,7 +14,7 @@ export interface IssuePage {
 }
 
 export interface Place {
-  /** Path of a project in the middle. */
+  /** Path of a project in the middle, which everybody sees. */
   project: string;
   /** Id of the user who wrote all its issues, and no others. */
   author: number;
@@ -43,10 +43,11 @@ async function filled(world: World, projects: number): Promise<{ client: Client;
   // One author for each.
   await db.query(`update projects set creator_id = u.id from users u
     where u.username = 'user-' || substring(projects.path from 'project-(.*)') and projects.path like 'project-%'`);
-  const text = `select id, creator_id from projects where path like 'project-%' order by id`;
-  const { rows } = await db.query<{ id: number; creator_id: number }>(text);
+  const text = `select id, creator_id, visibility_level = 20 as "isOpen" from projects
+    where path like 'project-%' order by id`;
+  const { rows } = await db.query<{ id: number; creator_id: number; isOpen: boolean }>(text);
   await addIssues(world, { projectIds: rows.map(({ id }) => id), each });
-  const middle = rows[Math.floor(rows.length / 2)];
+  const middle = rows.slice(Math.floor(rows.length / 2)).find(({ isOpen }) => isOpen);
   if (!middle) throw new Error('there are no projects');
   return { client, place: { project: `/api/v3/projects/${middle.id}`, author: middle.creator_id } };
 }

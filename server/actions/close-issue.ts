@@ -1,5 +1,6 @@
 import type { Work } from '../services.ts';
-import { changeIssueState, holdIssue } from './issue-changes.ts';
+import { sqlOne } from '../sql.ts';
+import { changeIssueState, holdIssue, stateNote } from './issue-changes.ts';
 
 /** What closed an issue; with the path of its project when that is another one than the issue's. */
 export type ClosedBy =
@@ -8,7 +9,8 @@ export type ClosedBy =
   | { mergeRequest: number; projectPath?: string };
 
 /**
- * Closes an issue with all that follows. One that is closed already, or gone, stays as it is.
+ * Closes an issue with all that follows. One that is closed already, or gone, stays as it is, and so does one that was
+ * opened again after the same commit or merge request had closed it.
  *
  * @returns whether that changed anything.
  */
@@ -18,7 +20,9 @@ export async function closeIssue(
 ): Promise<boolean> {
   const issue = await holdIssue(work, issueId);
   if (!issue) return false;
-  return changeIssueState(work, { issue, state: 'closed', userId, reason: by ? ` by ${nameOf(by)}` : '' });
+  const reason = by ? ` by ${nameOf(by)}` : '';
+  if (by && (await sqlOne(work.em, findSuch, [issueId, stateNote('closed', reason)]))) return false;
+  return changeIssueState(work, { issue, state: 'closed', userId, reason });
 }
 
 function nameOf(by: ClosedBy): string {
@@ -26,3 +30,6 @@ function nameOf(by: ClosedBy): string {
   if ('mergeRequest' in by) return `merge request ${projectPath}!${by.mergeRequest}`;
   return `commit ${projectPath && `${projectPath}@`}${by.commit}`;
 }
+
+const findSuch = `
+  select 1 from notes where noteable_type = 'Issue' and noteable_id = $1 and system and body = $2`;

@@ -37,10 +37,10 @@ export async function copyNotes(work: Work, copy: NotesCopy): Promise<void> {
 const read = `select id, body from notes where noteable_type = 'Issue' and noteable_id = $1 and id > $2
   order by id limit $3`;
 const write = `
-  insert into notes (project_id, author_id, noteable_type, noteable_id, body, system, is_award, updated_by_id,
-    created_at, updated_at)
-  select $1, n.author_id, n.noteable_type, $2, given.body, n.system, n.is_award, n.updated_by_id, n.created_at,
-    n.updated_at
+  insert into notes (project_id, author_id, noteable_type, noteable_id, body, system, is_award, reference_type,
+    reference_project_id, reference_id, reference_sha, updated_by_id, created_at, updated_at)
+  select $1, n.author_id, n.noteable_type, $2, given.body, n.system, n.is_award, n.reference_type,
+    n.reference_project_id, n.reference_id, n.reference_sha, n.updated_by_id, n.created_at, n.updated_at
   from unnest($3::int[], $4::text[]) as given (id, body) join notes n on n.id = given.id order by n.id`;
 
 /** Has the copies name the users that the notes name. Nothing may have been said of the new issue besides. */

@@ -52,12 +52,11 @@ export async function changeIssueState(work: Work, change: StateChange): Promise
   if (issue.state === state) return false;
   const { id, project_id: projectId, title } = issue;
   const isClosed = state === 'closed';
-  const body = `Status changed to ${isClosed ? 'closed' : 'reopened'}${reason}`;
   await writeSystemNotes(work, {
     projectId,
     authorId: userId,
     noteable: { type: 'Issue', id },
-    bodies: [body],
+    bodies: [stateNote(state, reason)],
   });
   await sql(work.em, setState, [id, state, userId]);
   const target = { targetType: 'Issue', targetId: id, targetTitle: title };
@@ -65,6 +64,11 @@ export async function changeIssueState(work: Work, change: StateChange): Promise
   await announceNoteable(work, { type: 'Issue', id, action: isClosed ? 'close' : 'reopen', userId });
   await tellPeople(work, { kind: isClosed ? 'closed' : 'reopened', type: 'Issue', id, by: userId });
   return true;
+}
+
+/** @param reason as of a change. */
+export function stateNote(state: 'opened' | 'closed', reason: string): string {
+  return `Status changed to ${state === 'closed' ? 'closed' : 'reopened'}${reason}`;
 }
 
 const setState = 'update issues set state = $2, updated_by_id = $3, updated_at = now() where id = $1';

@@ -5,6 +5,7 @@ import type { MergeRequestState } from '../queries/merge-request-row.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { noteReferences } from './note-references.ts';
+import { queueClosing } from './queue-closing.ts';
 import { recordEvent } from './record-event.ts';
 import { setLabels } from './set-labels.ts';
 import type { Heads } from './take-heads.ts';
@@ -42,17 +43,19 @@ const hold = `
 const happenings = {
   closed: { event: 'closed', action: 'close', kind: 'closed' },
   reopened: { event: 'opened', action: 'reopen', kind: 'reopened' },
+  merged: { event: 'accepted', action: 'merge', kind: 'merged' },
 } as const;
 
 export interface StateChange {
-  mergeRequest: HeldMergeRequest;
+  mergeRequest: Pick<HeldMergeRequest, 'id' | 'project_id' | 'title'>;
   state: keyof typeof happenings;
   userId: number;
 }
 
 /**
- * Closes a merge request or opens it again, with what follows: a note, a line of the project's activity, messages to
- * hooks and to people. Nobody waits for a build of it any more.
+ * Closes a merge request, opens it again or says that it is merged, with what follows: a note, a line of the project's
+ * activity, messages to hooks and to people, and the end of the issues that it closes. Nobody waits for a build of it
+ * any more.
  */
 export async function changeMergeRequestState(
   work: Work,
@@ -68,6 +71,7 @@ export async function changeMergeRequestState(
   await recordEvent(work, { projectId, authorId: userId, action: event, ...target });
   await announceNoteable(work, { ...noteable, action, userId });
   await tellPeople(work, { kind, ...noteable, by: userId });
+  if (state === 'merged') await queueClosing(work, projectId, { mergeRequestId: id, userId });
 }
 
 const setState = `update merge_requests set state = $2, updated_by_id = $3, updated_at = now(),

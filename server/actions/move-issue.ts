@@ -12,7 +12,6 @@ import { type HeldIssue, holdIssue } from './issue-changes.ts';
 import { noteReferences } from './note-references.ts';
 import { recordEvent } from './record-event.ts';
 import { rewriteTexts } from './rewrite-texts.ts';
-import { writeSystemNotes } from './write-system-notes.ts';
 
 interface Request {
   viewer: Viewer;
@@ -50,6 +49,7 @@ export async function moveIssue(work: Work, request: Request): Promise<number> {
   if (to.id === project.id) throw badRequest('Cannot move issue to project it originates from!');
   const move = { userId: viewer.id, issue, from: project, to };
   const made = await copyIssue(work, move);
+  await writeNotes(work, move, made);
   await openNew(work, move, made);
   await closeOld(work, move, made);
   await tellPeople(work, { kind: 'moved', type: 'Issue', id: issueId, newId: made.id, by: viewer.id });
@@ -110,30 +110,36 @@ const copySubscriptions = `
   insert into subscriptions (user_id, issue_id, subscribed)
   select user_id, $2, subscribed from subscriptions where issue_id = $1 order by user_id`;
 
-async function openNew(
-  work: Work,
-  { userId, issue, from, to }: Move,
-  { id, title, description }: NewIssue,
-): Promise<void> {
-  const noteable = { type: 'Issue', id } as const;
-  const source = { ...noteable, projectId: to.id };
-  await noteReferences(work, { authorId: userId, source, noteId: null, texts: [title, description] });
-  const bodies = [`Moved from ${pathOf(from)}#${issue.iid}`];
-  await writeSystemNotes(work, { projectId: to.id, authorId: userId, noteable, bodies });
-  const target = { targetType: 'Issue', targetId: id, targetTitle: title };
-  await recordEvent(work, { projectId: to.id, authorId: userId, action: 'opened', ...target });
-  await announceNoteable(work, { ...noteable, action: 'open', userId });
+/**
+ * Both issues say where the other one is, to those who may read it: the path of a project is told to nobody else. The
+ * new one says so last of all that was said.
+ */
+async function writeNotes({ em }: Work, { userId, issue, from, to }: Move, made: NewIssue): Promise<void> {
+  const bodies = [`Moved to ${pathOf(to)}#${made.iid}`, `Moved from ${pathOf(from)}#${issue.iid}`];
+  await sql(em, insertNotes, [userId, from.id, issue.id, to.id, made.id, ...bodies]);
 }
 
-async function closeOld(work: Work, { userId, issue, from, to }: Move, made: NewIssue): Promise<void> {
-  const noteable = { type: 'Issue', id: issue.id } as const;
-  const bodies = [`Moved to ${pathOf(to)}#${made.iid}`];
-  await writeSystemNotes(work, { projectId: from.id, authorId: userId, noteable, bodies });
+const insertNotes = `
+  insert into notes (author_id, project_id, noteable_type, noteable_id, body, system, reference_type,
+    reference_project_id, reference_id)
+  values ($1, $2, 'Issue', $3, $6, true, 'Issue', $4, $5), ($1, $4, 'Issue', $5, $7, true, 'Issue', $2, $3)`;
+
+async function openNew(work: Work, { userId, to }: Move, made: NewIssue): Promise<void> {
+  const { id, title, description } = made;
+  const source = { type: 'Issue', projectId: to.id, id } as const;
+  // The old issue, named in its own text, has said where it went.
+  await noteReferences(work, { authorId: userId, source, noteId: null, texts: [title, description] });
+  const target = { targetType: 'Issue', targetId: id, targetTitle: title };
+  await recordEvent(work, { projectId: to.id, authorId: userId, action: 'opened', ...target });
+  await announceNoteable(work, { type: 'Issue', id, action: 'open', userId });
+}
+
+async function closeOld(work: Work, { userId, issue, from }: Move, made: NewIssue): Promise<void> {
   await sql(work.em, close, [issue.id, made.id, userId]);
   if (issue.state === 'closed') return;
   const target = { targetType: 'Issue', targetId: issue.id, targetTitle: issue.title };
   await recordEvent(work, { projectId: from.id, authorId: userId, action: 'closed', ...target });
-  await announceNoteable(work, { ...noteable, action: 'close', userId });
+  await announceNoteable(work, { type: 'Issue', id: issue.id, action: 'close', userId });
 }
 
 const close = `update issues set state = 'closed', moved_to_id = $2, updated_by_id = $3, updated_at = now()

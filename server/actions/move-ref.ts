@@ -1,3 +1,4 @@
+import type { MergeIntent } from '../entities/push.ts';
 import { GitError, RefConflictError } from '../git/errors.ts';
 import { updateRef } from '../git/refs.ts';
 import { repositoryDir } from '../git/repository-path.ts';
@@ -14,6 +15,8 @@ export interface RefMove {
   oldSha: string;
   /** 40 zeros remove it. */
   newSha: string;
+  /** The merge request that it merges, which counts as merged with the move. */
+  merge?: MergeIntent;
 }
 
 /**
@@ -25,9 +28,13 @@ export interface RefMove {
  * git refuses for another reason, such as a branch `a` that is in the way of `a/b`.
  */
 export async function moveRef(work: Work, move: RefMove): Promise<void> {
-  const { projectId, userId, ref, oldSha, newSha } = move;
+  const { projectId, userId, ref, oldSha, newSha, merge } = move;
   const dir = repositoryDir(work.repositoriesDir, projectId);
-  const pushId = await recordPush(work, { projectId, userId, changes: [{ ref, oldSha, newSha }] });
+  const pushId = await recordPush(work, {
+    projectId,
+    userId,
+    changes: [{ ref, oldSha, newSha, ...(merge && { merge }) }],
+  });
   try {
     await updateRef({ dir, ref, newSha, expectedOld: oldSha, identity: pushIdentity(pushId) });
   } catch (error) {

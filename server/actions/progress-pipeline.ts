@@ -33,8 +33,12 @@ async function writeStatus({ em }: Work, pipelineId: number, rows: StatusRow[]):
   await sql(em, update, [pipelineId, aggregateStatus(rows) ?? 'skipped']);
 }
 
-/** A pipeline whose configuration cannot be used has failed, whatever else is said of it. */
+/**
+ * A pipeline whose configuration cannot be used has failed, whatever else is said of it. With its success, merge
+ * requests that wait for that are looked at.
+ */
 const update = `
+  with changed as (
   update pipelines pl set status = s.status, started_at = coalesce(pl.started_at, t.started_at),
     finished_at = case when s.status in ('pending', 'running') then null else coalesce(t.finished_at, now()) end
   from (select case when yaml_errors is null then $2 else 'failed' end as status from pipelines where id = $1) s,
@@ -42,4 +46,10 @@ const update = `
       select started_at, finished_at from builds where pipeline_id = $1 and latest
       union all
       select started_at, finished_at from external_statuses where pipeline_id = $1 and latest) r) t
-  where pl.id = $1`;
+  where pl.id = $1 returning pl.project_id, pl.sha, pl.ref, pl.tag, pl.status
+  )
+  select (graphile_worker.add_job('merge_when_ready', json_build_object('mergeRequestId', t.id),
+    job_key := 'merge_when_ready:' || t.id, max_attempts := 25)).id
+  from changed c join merge_requests t on t.source_project_id = c.project_id and t.source_branch = c.ref
+    and t.state in ('opened', 'reopened') and t.deleted_at is null
+  where c.status = 'success' and not c.tag and t.head_sha = c.sha and t.merge_when_build_succeeds`;

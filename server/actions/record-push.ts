@@ -42,7 +42,8 @@ export async function recordPush(work: Work, { projectId, userId, changes }: Pus
   });
 }
 
-async function settleOutstanding(work: Work, projectId: number): Promise<void> {
+/** Writes what follows from pushes of a project that have moved their refs by now and are not settled yet. */
+export async function settleOutstanding(work: Work, projectId: number): Promise<void> {
   const rows = await sql<{ id: number }>(work.em, 'select id from pushes where project_id = $1 order by id', [
     projectId,
   ]);

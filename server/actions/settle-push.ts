@@ -10,7 +10,9 @@ import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
+import { followPush } from './follow-push.ts';
 import { keepDropped } from './keep-commits.ts';
+import { queueClosing } from './queue-closing.ts';
 import { notePush } from './queue-tidying.ts';
 import { dropReleases } from './releases.ts';
 import { writePushEvent } from './write-push-event.ts';
@@ -118,16 +120,20 @@ interface Consequences {
 /** @returns how many refs got no pipeline because there were too many. */
 async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<number> {
   if (applied.length === 0) return 0;
-  await keepDropped(work, { projectId: push.project_id, dir, changes: applied });
+  const { id: pushId, project_id: projectId, user_id: userId } = push;
+  // Merge requests before projects: so they are held everywhere.
+  await followPush(work, { pushId, projectId, userId, dir, applied });
+  await keepDropped(work, { projectId, dir, changes: applied });
   await chooseDefaultBranch(work, { push, dir, applied });
-  await dropReleases(work, { pushId: push.id, projectId: push.project_id, tags: removedTags(applied) });
+  await dropReleases(work, { pushId, projectId, tags: removedTags(applied) });
   const trunkRef = push.default_branch === null ? null : `refs/heads/${push.default_branch}`;
   const leavesTrunk = applied.some(({ ref, oldSha }) => oldSha === zeroSha && ref !== trunkRef);
   const trunk = leavesTrunk && trunkRef ? await lookUpRef(work.objects, dir, trunkRef) : null;
   let pipelines = 0;
+  let mayName = false;
   for (const change of applied) {
     if (!readRefName(change.ref)) continue;
-    await writePushEvent(work, { push, dir, change, trunk });
+    if (await writePushEvent(work, { push, dir, change, trunk })) mayName = true;
     if (change.newSha === zeroSha || !push.builds_enabled) continue;
     pipelines += 1;
     if (pipelines <= pipelinesPerPush) await startPipeline(work, { push, dir, change });
@@ -136,7 +142,8 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   if (refs > 0) {
     work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
-  await notePush(work, push.project_id);
+  if (mayName) await queueClosing(work, projectId, { pushId });
+  await notePush(work, projectId);
   return refs;
 }
 

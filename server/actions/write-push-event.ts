@@ -21,18 +21,28 @@ interface MovedRef {
   trunk: string | null;
 }
 
-/** Writes the event of one ref that a push moved, and lets hooks know of it, once however often it is called. */
-export async function writePushEvent(work: Work, moved: MovedRef): Promise<void> {
+/**
+ * Writes the event of one ref that a push moved, and lets hooks know of it, once however often it is called.
+ *
+ * @returns whether it brought commits to a branch that may name issues or merge requests.
+ */
+export async function writePushEvent(work: Work, moved: MovedRef): Promise<boolean> {
   const { push, change } = moved;
-  const data = JSON.stringify(await pushData(work, moved));
-  await sql(work.em, readRefName(change.ref)?.isTag ? insert.tag : insert.branch, [
+  const isTag = readRefName(change.ref)?.isTag === true;
+  const data = await pushData(work, moved);
+  await sql(work.em, isTag ? insert.tag : insert.branch, [
     push.project_id,
     push.user_id,
     actionOf(change),
     push.id,
     change.ref,
-    data,
+    JSON.stringify(data),
   ]);
+  return !isTag && (data.total_commits_count > data.commits.length || data.commits.some(seemsToName));
+}
+
+function seemsToName({ message }: { message: string }): boolean {
+  return /[#!]\d|\/issues\/\d/.test(message);
 }
 
 const insert = { tag: statement({ isTag: true }), branch: statement({ isTag: false }) };
@@ -52,7 +62,7 @@ function actionOf({ oldSha, newSha }: RefChange): string {
 }
 
 /** Interface: "Project event", data of a push. */
-async function pushData(work: Work, moved: MovedRef): Promise<Record<string, unknown>> {
+async function pushData(work: Work, moved: MovedRef) {
   const { push, change } = moved;
   const url = `${work.origin}/${push.full_path}`;
   const { total, commits } = await broughtCommits(work, moved);

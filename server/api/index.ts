@@ -19,7 +19,9 @@ import * as keys from './keys.ts';
 import * as labels from './labels.ts';
 import * as licenses from './licenses.ts';
 import * as lint from './lint.ts';
+import * as mergeRequestAccept from './merge-request-accept.ts';
 import * as mergeRequestChanges from './merge-request-changes.ts';
+import * as mergeRequestCloses from './merge-request-closes.ts';
 import * as mergeRequestComments from './merge-request-comments.ts';
 import * as mergeRequestSubscription from './merge-request-subscription.ts';
 import * as mergeRequests from './merge-requests.ts';
@@ -85,6 +87,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...labels.endpoints,
   ...mergeRequests.endpoints,
   ...mergeRequestChanges.endpoints,
+  ...mergeRequestCloses.endpoints,
   ...mergeRequestSubscription.endpoints,
   ...mergeRequestComments.endpoints,
   ...snippets.endpoints,
@@ -112,6 +115,7 @@ export const apiEndpoints: readonly Endpoint[] = [
   ...runners.endpoints,
   ...variables.endpoints,
   ...triggers.endpoints,
+  ...mergeRequestAccept.endpoints,
   ...lint.endpoints,
   ...projectHooks.endpoints,
   ...systemHooks.endpoints,

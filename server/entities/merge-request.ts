@@ -73,6 +73,10 @@ export const MergeRequest = defineEntity({
       name: 'merge_requests_open_target_index',
       expression: `create index "merge_requests_open_target_index" on "merge_requests" ("project_id", "target_branch") where ${isOpen}`,
     },
+    {
+      name: 'merge_requests_closed_source_index',
+      expression: `create index "merge_requests_closed_source_index" on "merge_requests" ("source_project_id", "source_branch") where "state" = 'closed' and "deleted_at" is null`,
+    },
     // Finds them when a fork goes, which has few.
     {
       name: 'merge_requests_source_project_id_index',

@@ -3,6 +3,16 @@ import { createdAt } from './columns.ts';
 import { Project } from './project.ts';
 import { User } from './user.ts';
 
+/** That a move of a branch is the merge of a merge request, and how its user wants that. */
+export interface MergeIntent {
+  /** Of the merge request. */
+  id: number;
+  /** The commit of its source that is merged. */
+  headSha: string;
+  message: string;
+  removesSourceBranch: boolean;
+}
+
 /** One ref that a push wants to move; 40 zeros stand for "none". */
 export interface RefChange {
   ref: string;
@@ -10,6 +20,7 @@ export interface RefChange {
   newSha: string;
   /** The pusher asked for no builds. */
   skipCi?: true;
+  merge?: MergeIntent;
 }
 
 /**

@@ -9,6 +9,8 @@ export interface CommitRange {
   /** Its commits and those before them are left out; 40 zeros leave out nothing. */
   oldSha: string;
   newSha: string;
+  /** A commit with whose history the same is done. */
+  alsoWithout?: string | undefined;
   /** How many commits to read at most. */
   limit: number;
 }
@@ -18,10 +20,11 @@ export async function commitsBetween(
   objects: CatFile,
   range: CommitRange,
 ): Promise<{ total: number; commits: Commit[] }> {
-  const { dir, oldSha, newSha, limit } = range;
+  const { dir, oldSha, newSha, alsoWithout = zeroSha, limit } = range;
   const attempted = `list the commits of ${oldSha}..${newSha}`;
-  checkShas(attempted, [oldSha, newSha]);
-  const revisions = oldSha === zeroSha ? [newSha] : [newSha, `^${oldSha}`];
+  checkShas(attempted, [oldSha, newSha, alsoWithout]);
+  const without = [oldSha, alsoWithout].filter((sha) => sha !== zeroSha);
+  const revisions = [newSha, ...without.map((sha) => `^${sha}`)];
   const start = { text: '', bytes: 0 };
   const startSize = Math.trunc(limit) * lineSize;
   const take = (piece: Buffer) => {
@@ -91,6 +94,34 @@ export async function isNearAncestor(
 function tooLargeIsNothing(error: unknown): null {
   if (error instanceof ObjectTooLargeError) return null;
   throw error;
+}
+
+/** Beyond so many commits, or so much time, nobody looks what a move brings in. */
+const mostBrought = 100_000;
+const broughtTimeoutMs = 20_000;
+
+/**
+ * Which of the wanted commits a move from one commit to another brings in. Of a move that brings in very many, those
+ * that git comes to first.
+ *
+ * @param oldSha 40 zeros: there was nothing before.
+ * @throws GitTimeoutError when it takes too long.
+ */
+export async function broughtAmong(
+  dir: string,
+  { oldSha, newSha, wanted }: { oldSha: string; newSha: string; wanted: ReadonlySet<string> },
+): Promise<Set<string>> {
+  const attempted = `look what ${oldSha}..${newSha} brings in`;
+  checkShas(attempted, [oldSha, newSha]);
+  const revisions = oldSha === zeroSha ? [newSha] : [newSha, `^${oldSha}`];
+  const args = ['rev-list', `--max-count=${mostBrought}`, ...revisions, '--'];
+  const { stdout } = await runGit({ dir, args, attempted, timeoutMs: broughtTimeoutMs });
+  return new Set(
+    stdout
+      .toString('latin1')
+      .split('\n')
+      .filter((sha) => wanted.has(sha)),
+  );
 }
 
 function checkShas(attempted: string, shas: string[]): void {

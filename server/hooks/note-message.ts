@@ -1,7 +1,5 @@
-import { storable } from '../../shared/storable-text.ts';
 import { findCommentedLine } from '../git/commented-line.ts';
 import type { Commit } from '../git/commit.ts';
-import { GitError } from '../git/errors.ts';
 import { readKnownCommit } from '../git/read-commits.ts';
 import { presentDiff } from '../present/diff.ts';
 import { presentTime } from '../present/timestamp.ts';
@@ -10,9 +8,7 @@ import { findNote, type NoteRow } from '../queries/notes.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { findHookProject, type HookProject, projectBlock, repositoryBlock } from './blocks.ts';
-
-/** Characters of a commit's message; longer ones belong to no human. */
-const messageLimit = 32_768;
+import { commitBlock, orNull } from './commit-block.ts';
 
 interface Said {
   note: NoteRow;
@@ -25,37 +21,15 @@ export async function noteMessage(work: Work, noteId: number): Promise<Record<st
   const note = await findNote(work.em, noteId);
   const project = note && (await findHookProject(work, note.project_id));
   if (!project || note.commit_sha === null) return null;
-  const told = { note, project };
-  const commit = await orNull(
-    work,
-    told,
-    readKnownCommit(work.objects, repositoryOf(work, project), note.commit_sha),
-  );
-  return commit && noteBody(work, { ...told, commit });
-}
-
-/** What a damaged repository does not tell must not hold up the messages after this one. */
-async function orNull<T>(
-  work: Work,
-  { note, project }: Omit<Said, 'commit'>,
-  reading: Promise<T>,
-): Promise<T | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    work.log.warn(
-      { err: error, project: project.id, note: note.id },
-      'a commit that was commented on was not read',
-    );
-    return null;
-  }
+  const reading = readKnownCommit(work.objects, repositoryOf(work, project), note.commit_sha);
+  const commit = await orNull(work, { project: project.id, note: note.id }, reading);
+  return commit && noteBody(work, { note, project, commit });
 }
 
 async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>> {
   const { note, project, commit } = said;
   const { name, username, avatar_url } = presentUserSummary(note.author, work.origin);
-  const url = `${work.origin}/${project.full_path}/commit/${commit.sha}`;
+  const block = commitBlock(work, project, commit);
   return {
     object_kind: 'note',
     user: { name, username, avatar_url },
@@ -78,16 +52,10 @@ async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>
       updated_by_id: note.updated_by_id,
       is_award: note.is_award,
       type: note.line_code === null ? null : 'DiffNote',
-      url: `${url}#note_${note.id}`,
+      url: `${block.url}#note_${note.id}`,
     },
     repository: repositoryBlock(work, project),
-    commit: {
-      id: commit.sha,
-      message: storable(commit.message.slice(0, messageLimit)),
-      timestamp: commit.committedDate,
-      url,
-      author: { name: storable(commit.authorName), email: storable(commit.authorEmail) },
-    },
+    commit: block,
   };
 }
 
@@ -97,6 +65,10 @@ async function fileDiff(work: Work, said: Said) {
   const { path, line, line_type: lineType } = note;
   if (path === null || line === null || lineType === null) return null;
   const dir = repositoryOf(work, project);
-  const found = await orNull(work, said, findCommentedLine({ dir, commit, path, line, lineType }));
+  const found = await orNull(
+    work,
+    { project: project.id, note: note.id },
+    findCommentedLine({ dir, commit, path, line, lineType }),
+  );
   return found && presentDiff(found.file);
 }

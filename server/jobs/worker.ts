@@ -1,6 +1,7 @@
 import { Logger, type RunnerOptions, type TaskList } from 'graphile-worker';
 import pg from 'pg';
 import { archiveTrace } from '../actions/archive-trace.ts';
+import { closeIssues } from '../actions/close-issues.ts';
 import { endLostBuilds } from '../actions/end-lost-builds.ts';
 import { endLostImports } from '../actions/end-lost-imports.ts';
 import { expireArtifacts } from '../actions/expire-artifacts.ts';
@@ -8,8 +9,10 @@ import { traceGraceSeconds } from '../actions/finish-build.ts';
 import { followMergeRequest } from '../actions/follow-merge-request.ts';
 import { importProject } from '../actions/import-project.ts';
 import { measureCoverage } from '../actions/measure-coverage.ts';
+import { mergeWhenReady } from '../actions/merge-when-ready.ts';
 import { purgeProject } from '../actions/purge-project.ts';
 import { purgeNamespace } from '../actions/remove-namespace.ts';
+import { removeSourceBranch } from '../actions/remove-source-branch.ts';
 import { settlePush } from '../actions/settle-push.ts';
 import { sumProjectCounts } from '../actions/sum-project-counts.ts';
 import { sweepStagings } from '../actions/sweep-stagings.ts';
@@ -34,6 +37,7 @@ const tasks: { [N in TaskName]: Task<N> } = {
     const later = { delaySeconds: traceGraceSeconds, key: `archive_trace:${buildId}` };
     await work.queue.add(work.em, 'archive_trace', { buildId }, later);
   },
+  close_issues: closeIssues,
   deliver_hook: (work, payload) => deliverHook(work, payload),
   end_lost_builds: endLostBuilds,
   end_lost_imports: endLostImports,
@@ -42,12 +46,14 @@ const tasks: { [N in TaskName]: Task<N> } = {
   import_project: (work, { projectId }, signal) => importProject(work, projectId, { signal }),
   forget_over: forgetOver,
   measure_coverage: (work, { buildId }) => measureCoverage(work, buildId),
+  merge_when_ready: (work, { mergeRequestId }) => mergeWhenReady(work, mergeRequestId),
   notify,
   purge_namespace: (work, { namespaceId }) => purgeNamespace(work, namespaceId),
   purge_project: (work, { projectId }) => purgeProject(work, projectId),
   async remove_blob(work, { key }) {
     await work.storage.remove(key);
   },
+  remove_source_branch: (work, { mergeRequestId }) => removeSourceBranch(work, mergeRequestId),
   send_mail: sendMail,
   async settle_push(work, { pushId }) {
     if (await settlePush(work, pushId, { isOver: false })) return;

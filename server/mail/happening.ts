@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { NoteableType } from '../queries/noteable.ts';
 import type { Work } from '../services.ts';
 
@@ -18,5 +19,5 @@ export type Happening = { by: number } & (
  */
 export async function tellPeople(work: Work, happening: Happening): Promise<void> {
   if (!work.mail) return;
-  await work.queue.add(work.em, 'notify', { happening });
+  await work.queue.add(work.em, 'notify', { happening, id: randomUUID() });
 }

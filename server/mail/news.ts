@@ -1,9 +1,12 @@
+import type { Happening } from './happening.ts';
+
 /** What a message tells, with all that may be gone by the time it is sent. */
 export type News =
   | { kind: 'new_key'; title: string }
   | { kind: 'new_email'; email: string }
   | { kind: 'member'; in: 'project' | 'group'; id: number; accessLevel: number; by: number }
-  | { kind: 'project_moved'; projectId: number; oldPath: string; by: number };
+  | { kind: 'project_moved'; projectId: number; oldPath: string; by: number }
+  | { kind: 'happening'; happening: Happening };
 
 export interface MailTask {
   news: News;
@@ -20,4 +23,6 @@ export interface Letter {
   subject: string;
   text: string;
   headers: Record<string, string>;
+  /** In place of the task's, where later messages refer to this one. */
+  id?: string;
 }

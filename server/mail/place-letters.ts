@@ -10,7 +10,7 @@ interface Place {
   by_name: string | null;
 }
 
-interface Sender {
+export interface Sender {
   /** Where the instance is reached, without a slash at the end. */
   baseUrl: string;
   /** Last part of the names of lists. */

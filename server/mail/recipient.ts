@@ -13,8 +13,8 @@ function setFor(place: 'project' | 'group', id: string): string {
   return `nullif((select s.level from notification_settings s where s.user_id = u.id and s.${place}_id = ${id}), 3)`;
 }
 
-/** What he wants of `p`, from the tables `u`, `pm` and, of its group, `gm`; 3 leaves it to the next. */
-const level = `coalesce(nullif(pm.notification_level, 3), ${setFor('project', 'p.id')},
+/** How much mail he wants of `p`, from the tables `u`, `pm` and, of its group, `gm`; 3 leaves it to the next. */
+export const level = `coalesce(nullif(pm.notification_level, 3), ${setFor('project', 'p.id')},
     nullif(gm.notification_level, 3), ${setFor('group', 'p.namespace_id')}, u.notification_level)`;
 
 const columns = `u.id, u.name, case when lower(u.notification_email) <> lower(u.email) and exists (

@@ -1,8 +1,9 @@
 import { backoffDelay } from '../../shared/retry.ts';
 import type { Work } from '../services.ts';
 import { newEmailLetter, newKeyLetter } from './account-letters.ts';
+import { happeningLetter } from './happening-letter.ts';
 import type { Mailer } from './mailer.ts';
-import type { Letter, MailTask, News } from './news.ts';
+import type { Letter, MailTask } from './news.ts';
 import { memberLetter, projectMovedLetter } from './place-letters.ts';
 import { accountHolder, type Recipient, recipientIn } from './recipient.ts';
 
@@ -21,13 +22,13 @@ export async function sendMail(work: Work, task: MailTask): Promise<void> {
   const { mail } = work;
   if (!mail) return;
   const recipient = await recipientOf(work, task);
-  const letter = recipient && (await letterOf(work, mail, task.news));
+  const letter = recipient && (await letterOf(work, mail, task));
   if (!letter) return;
   const outcome = await mail.send({
     ...letter,
     to: recipient,
     headers: { ...automatic, ...letter.headers },
-    id: task.mailId,
+    id: letter.id ?? task.mailId,
   });
   if (outcome.is === 'sent') return;
   const told = { user: task.userId, mail: task.mailId, attempt: task.attempt, reason: outcome.reason };
@@ -45,17 +46,23 @@ export async function sendMail(work: Work, task: MailTask): Promise<void> {
   );
 }
 
-/** What he may do and what he signs in with a user is told even where he wants no mail. */
+/**
+ * What he may do and what he signs in with a user is told even where he wants no mail; whether he still wants to hear
+ * of a happening, its letter knows.
+ */
 async function recipientOf({ em }: Work, { news, userId }: MailTask): Promise<Recipient | null> {
   if (news.kind === 'project_moved') return recipientIn(em, news.projectId, userId);
   return accountHolder(em, userId);
 }
 
-async function letterOf(work: Work, { domain }: Mailer, news: News): Promise<Letter | null> {
+async function letterOf(work: Work, { domain }: Mailer, { news, userId }: MailTask): Promise<Letter | null> {
   const sender = { baseUrl: work.baseUrl, domain };
   const host = new URL(work.baseUrl).host;
   if (news.kind === 'new_key') return newKeyLetter(news.title, host);
   if (news.kind === 'new_email') return newEmailLetter(news.email, host);
+  if (news.kind === 'happening') {
+    return happeningLetter(work, { happening: news.happening, userId }, sender);
+  }
   if (news.kind === 'member') return memberLetter(work.em, news, sender);
   return projectMovedLetter(work.em, news, sender);
 }

@@ -20,6 +20,7 @@ import { Notes } from './20261130-notes.ts';
 import { ProtectedBranches } from './20261130-protected-branches.ts';
 import { RepositoryCare } from './20261130-repository-care.ts';
 import { IssuesAndMergeRequests } from './20261201-issues-and-merge-requests.ts';
+import { RestoredSourceBranches } from './20261202-restored-source-branches.ts';
 import { SourcesOfNotes } from './20261202-sources-of-notes.ts';
 import { migrationNames } from './names.ts';
 
@@ -46,6 +47,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261130-notes': Notes,
   '20261201-issues-and-merge-requests': IssuesAndMergeRequests,
   '20261202-sources-of-notes': SourcesOfNotes,
+  '20261202-restored-source-branches': RestoredSourceBranches,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

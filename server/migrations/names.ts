@@ -22,6 +22,7 @@ export const migrationNames = [
   '20261130-notes',
   '20261201-issues-and-merge-requests',
   '20261202-sources-of-notes',
+  '20261202-restored-source-branches',
 ] as const;
 
 /** Where the database says which of them it has had. */

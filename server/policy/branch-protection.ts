@@ -15,3 +15,13 @@ export function canPushTo(
   const developersMay = protection === null || protection.developers_can_push;
   return can(viewer, project, developersMay ? 'push_code' : 'push_protected_code');
 }
+
+/** Whether the viewer may merge merge requests into a branch; `protection` is null for one that is not protected. */
+export function canMergeInto(
+  viewer: ViewerFacts | null,
+  project: ProjectFacts,
+  protection: Protection | null,
+): boolean {
+  if (!can(viewer, project, 'accept_merge_request')) return false;
+  return protection?.developers_can_merge === true || canPushTo(viewer, project, protection);
+}

@@ -29,13 +29,14 @@ export interface ProjectScope extends ProjectFacts {
 }
 
 /** Null where there is no such viewer; the parts are null where the project, or the thing in it, is not there. */
-type Found<T> = ({ viewer: Viewer } & T) | null;
+export type Found<T> = ({ viewer: Viewer } & T) | null;
 
 const places = {
   id: 'p.id = $2',
   path: 'lower(n.path) = lower($2) and lower(p.path) = lower($3)',
 };
-type Place = keyof typeof places;
+/** `id`: `$2` names the project; `path`: `$2` and `$3` do. */
+export type Place = keyof typeof places;
 
 const wholeColumns = projectColumnsFor('v.id');
 const wholeTables = projectTablesFor('v.id');
@@ -44,7 +45,8 @@ const scopeColumns = `p.id, p.name, p.path, p.default_branch, p.visibility_level
   n.id as namespace_id, n.path as namespace_path, n.owner_id as namespace_owner_id,
   ${viewerLevel('v.id')} as viewer_level`;
 
-function scope(place: Place): string {
+/** Part of a statement for the viewer `v` that joins the project as `s`, whose columns are those of `ProjectScope`. */
+export function scope(place: Place): string {
   return `left join lateral (select ${scopeColumns}
     from projects p join namespaces n on n.id = p.namespace_id ${memberTables('v.id')}
     where not p.pending_delete and ${places[place]}) s on true`;
@@ -95,9 +97,10 @@ function withParentOf(type: NoteParent['type']): Statements {
   );
 }
 
-type Statements = Record<Place, Record<ViewerKey['by'], string>>;
+export type Statements = Record<Place, Record<ViewerKey['by'], string>>;
 
-function statements(text: (place: Place) => string): Statements {
+/** A statement about a project for each way of naming that and the viewer `v`. */
+export function statements(text: (place: Place) => string): Statements {
   const each = (place: Place) => ({
     token: `${text(place)} where ${viewerBy.token}`,
     accessToken: `${text(place)} where ${viewerBy.accessToken}`,
@@ -188,13 +191,15 @@ export async function findMergeRequestScope(
 interface Search {
   key: ViewerKey;
   idOrPath: string;
+  /** Further parameters. */
   more?: unknown[];
 }
 
 /** No project has the id 0, which stands for a text that names none. */
 const nowhere = { by: 'id', values: [0] } as const;
 
-async function run<T>(
+/** Runs the one of the statements that fits the names. */
+export async function run<T>(
   em: EntityManager,
   texts: Statements,
   { key, idOrPath, more = [] }: Search,

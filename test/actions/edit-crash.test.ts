@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
-import { open, readFile, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readRef } from '../../server/git/refs.ts';
 import { type CrashScene, withCrashingPushes } from '../support/crashing-push.ts';
 import { eventually } from '../support/eventually.ts';
 import { tryGit } from '../support/git.ts';
-import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { moversOf, startServerProcess } from '../support/server-process.ts';
 
 const { holder, scene, pushesOf, consequences, hold, somebodyWaits, letHoursPass } = withCrashingPushes();
 
@@ -69,8 +68,8 @@ test.serial('a power cut before the ref moves leaves the branch and no trace of 
   const lock = join(at.dir, 'refs/heads/side.lock');
   await (await open(lock, 'wx')).close();
   const edited = edit(at, at.server);
-  await eventually(async () => (await movers(at.server)).length > 0);
-  for (const pid of await movers(at.server)) process.kill(-pid, 'SIGKILL');
+  await eventually(async () => (await moversOf(at.server.pid)).length > 0);
+  for (const pid of await moversOf(at.server.pid)) process.kill(-pid, 'SIGKILL');
   await at.server.crash();
   t.is(await edited, null);
   await rm(lock);
@@ -101,16 +100,3 @@ test.serial('a crash when the ref has moved ends with the event and the pipeline
   await isSound(t, at);
   await server.crash();
 });
-
-/** Ids of the processes that are moving a ref for a server. */
-async function movers({ pid }: Pick<ServerProcess, 'pid'>): Promise<number[]> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const found: number[] = [];
-  for (const child of children.trim().split(' ').map(Number).filter(Boolean)) {
-    const command = existsSync(`/proc/${child}`)
-      ? await readFile(`/proc/${child}/cmdline`, 'latin1').catch(() => '')
-      : '';
-    if (command.includes('update-ref')) found.push(child);
-  }
-  return found;
-}

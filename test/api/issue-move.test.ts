@@ -100,15 +100,18 @@ test('all that was said comes along in its order, and who hears of it', async (t
     await say(issue, speaker, { body: `Comment ${count}`, created_at: then });
   await say(issue, owner, { body: 'thumbsup', is_award: true });
   await say(issue, owner, { body: 'Status changed to closed', system: true });
+  const reference = { reference_type: 'Snippet', reference_project_id: from.id, reference_id: 1 };
+  await say(issue, owner, { body: 'mentioned in snippet 1', system: true, ...reference });
   const noteId = await say(issue, owner, { body: `@${named.username}`, updated_by_id: speaker.id });
   await make.row('mentions', { user_id: named.id, issue_id: issue.id, note_id: noteId });
   await rows('update issues set user_notes_count = 231 where id = $1', [issue.id]);
   await make.row('subscriptions', { user_id: leaver.id, issue_id: issue.id, subscribed: true });
   const { body: moved } = await move(issue, owner.token, to.id);
-  const kept = `select author_id, body, system, is_award, updated_by_id, created_at from notes
+  const kept = `select author_id, body, system, is_award, updated_by_id, created_at, reference_type,
+      reference_project_id, reference_id, reference_sha from notes
     where noteable_type = 'Issue' and noteable_id = $1 and body not like 'Moved%' order by id`;
   t.deepEqual(await rows(kept, [moved.id]), await rows(kept, [issue.id]));
-  t.is((await notesOn(moved)).length, 234);
+  t.is((await notesOn(moved)).length, 235);
   t.is((await notesOn(moved)).at(-1), `Moved from ${from.fullPath}#1`);
   t.is(moved.user_notes_count, 231);
   const mentions = `select m.user_id, n.body from mentions m join notes n on n.id = m.note_id where m.issue_id = $1`;

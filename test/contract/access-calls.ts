@@ -103,9 +103,23 @@ const makers: Record<string, Maker> = {
 };
 
 /** Of nobody who calls: whoever wrote it has more rights. */
-async function mergeRequestOf({ app, project }: Scene): Promise<number> {
-  const columns = { head_sha: project.sha || null };
-  return (await app.make.mergeRequest(project, { author: await app.make.user(), columns })).id;
+async function mergeRequestOf(scene: Scene): Promise<number> {
+  const { app, project, name } = scene;
+  const isMerge = name.endsWith('/merge') && project.sha;
+  const columns = isMerge ? await mergeableBranches(scene) : { head_sha: project.sha || null };
+  const merge_when_build_succeeds = name.endsWith('/cancel_merge_when_build_succeeds');
+  const given = { author: await app.make.user(), columns: { ...columns, merge_when_build_succeeds } };
+  return (await app.make.mergeRequest(project, given)).id;
+}
+
+async function mergeableBranches({ app, project }: Scene): Promise<Record<string, unknown>> {
+  const dir = repositoryDir(app.services.repositoriesDir, project.id);
+  const target = await looseCommit(app, project);
+  const source = await looseCommit(app, project, target);
+  const name = randomBytes(4).toString('hex');
+  await git(dir, 'update-ref', `refs/heads/into-${name}`, target);
+  await git(dir, 'update-ref', `refs/heads/from-${name}`, source);
+  return { head_sha: source, source_branch: `from-${name}`, target_branch: `into-${name}` };
 }
 
 /** A new branch or tag of the project. */

@@ -82,7 +82,7 @@ export const folderRules: Record<string, FolderRule> = {
     may: [...ground, 'server/entities', 'server/git', 'server/outgoing.ts', 'server/present'],
     types: services,
   },
-  'server/mail': { may: [...ground, 'server/entities'], types: services },
+  'server/mail': { may: [...ground, 'server/entities', 'server/git'], types: services },
   'server/oauth': { may: [...ground, 'server/entities', 'server/http'], types: services },
   'server/jobs': {
     may: [

@@ -126,9 +126,8 @@ export const ledger = {
   'POST /projects/:id/merge_requests': done,
   'PUT /projects/:id/merge_requests/:merge_request_id': done,
   'DELETE /projects/:id/merge_requests/:merge_request_id': done,
-  'PUT /projects/:id/merge_requests/:merge_request_id/merge': todo('accept_merge_request'),
-  'PUT /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds':
-    todo('accept_merge_request'),
+  'PUT /projects/:id/merge_requests/:merge_request_id/merge': done,
+  'PUT /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds': done,
   'GET /projects/:id/merge_requests/:merge_request_id/closes_issues': todo('read_merge_request'),
 
   // Milestones
@@ -308,4 +307,8 @@ export const beyond: Record<string, Entry> = {
   'DELETE /projects/:id/merge_request/:merge_request_id/subscription': done,
   'GET /projects/:id/merge_request/:merge_request_id/comments': done,
   'POST /projects/:id/merge_request/:merge_request_id/comments': done,
+  'PUT /projects/:id/merge_request/:merge_request_id/merge': done,
+  'PUT /projects/:id/merge_request/:merge_request_id/cancel_merge_when_build_succeeds': done,
+  'POST /projects/:id/merge_request/:merge_request_id/cancel_merge_when_build_succeeds': done,
+  'POST /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds': done,
 };

@@ -1,36 +1,10 @@
 import test from 'ava';
 import { mailMember, mailNewEmail, mailNewKey, mailProjectMoves } from '../../server/mail/queue-mail.ts';
 import { inTransaction } from '../../server/sql.ts';
-import { withApp } from '../support/app.ts';
-import { type MailServer, mailLogin, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
-import type { MadeUser } from '../support/make.ts';
+import { mailLogin, startMailServer } from '../support/mail-server.ts';
+import { header, withMail } from '../support/with-mail.ts';
 
-const holder = withApp();
-let server: MailServer;
-
-test.serial.before(async () => {
-  server = await startMailServer();
-});
-test.beforeEach(() => {
-  holder.app.services.mail = server.mailer();
-  Object.assign(holder.app.work, { mail: holder.app.services.mail });
-  server.received.length = 0;
-  server.replies.length = 0;
-});
-test.after.always(() => server.close());
-
-/** What arrived for somebody. */
-function mailsOf(user: MadeUser): ReceivedMail[] {
-  return server.received.filter(({ envelope }) => envelope.to.includes(`${user.username}@example.com`));
-}
-
-function header({ mail }: ReceivedMail, name: string): string | undefined {
-  const line = mail.headerLines.find(({ key }) => key === name.toLowerCase());
-  return line?.line
-    .slice(name.length + 1)
-    .replace(/\r\n\s*/g, ' ')
-    .trim();
-}
+const { holder, post, mailsOf } = withMail();
 
 /** Those that are done are removed a moment after they are, and locked until then. */
 async function waiting(): Promise<{ payload: { attempt: number } }[]> {
@@ -65,7 +39,7 @@ test.serial('a new e-mail address is told to the address that was there before',
   await mailNewEmail(app.work, user.id, 'new@example.org');
   await app.runTasks();
   t.deepEqual(
-    server.received.map(({ envelope }) => envelope.to),
+    post.server.received.map(({ envelope }) => envelope.to),
     [[`${user.username}@example.com`]],
   );
   t.true(mailsOf(user)[0]?.mail.text?.includes('new@example.org'));
@@ -118,7 +92,7 @@ test.serial('a project that moved tells every member of it and of its group once
     t.true(mail?.mail.text?.includes(`git remote set-url origin ${app.url}/${project.fullPath}.git`));
   }
   t.is(mailsOf(stranger).length, 0);
-  t.is(new Set(server.received.map(({ mail }) => mail.messageId)).size, 2);
+  t.is(new Set(post.server.received.map(({ mail }) => mail.messageId)).size, 2);
 });
 
 test.serial(
@@ -146,7 +120,7 @@ test.serial('mail goes to the chosen address while it is the user’s own', asyn
     await app.rows('update users set notification_email = $2 where id = $1', [user.id, chosen]);
     await mailNewKey(app.work, user.id, { title: 'x' });
     await app.runTasks();
-    addresses.push(server.received.at(-1)?.envelope.to[0] ?? '');
+    addresses.push(post.server.received.at(-1)?.envelope.to[0] ?? '');
   }
   const primary = `${user.username}@example.com`;
   t.deepEqual(addresses, ['second@example.org', primary, primary, primary]);
@@ -198,7 +172,7 @@ test.serial('what is gone by the time of sending is not written about', async (t
   await app.rows('delete from namespaces where owner_id = $1', [gone.id]);
   await app.rows('delete from users where id = $1', [gone.id]);
   await app.runTasks();
-  t.deepEqual(server.received, []);
+  t.deepEqual(post.server.received, []);
   t.deepEqual(await waiting(), []);
 });
 
@@ -213,8 +187,8 @@ test.serial('names with ends of lines add no header and no recipient', async (t)
   await mailMember(app.work, { in: 'project', id: project.id, userId: member.id, accessLevel: 10, by });
   await mailNewKey(app.work, member.id, { title: evil });
   await app.runTasks();
-  t.is(server.received.length, 2);
-  for (const { mail, envelope } of server.received) {
+  t.is(post.server.received.length, 2);
+  for (const { mail, envelope } of post.server.received) {
     t.deepEqual(envelope.to, [`${member.username}@example.com`]);
     t.is(mail.bcc, undefined);
     t.deepEqual(
@@ -247,13 +221,13 @@ test.serial('without a mail server nothing is queued, and what was is dropped', 
   t.is((await waiting()).length, 1);
   await app.runTasks();
   t.deepEqual(await waiting(), []);
-  t.deepEqual(server.received, []);
+  t.deepEqual(post.server.received, []);
 });
 
 test.serial('a server that is busy gets the same message later, once', async (t) => {
   const { app } = holder;
   const user = await app.make.user();
-  server.replies.push({ code: 451, text: 'try later' }, { code: 421, text: 'going down' });
+  post.server.replies.push({ code: 451, text: 'try later' }, { code: 421, text: 'going down' });
   await mailNewKey(app.work, user.id, { title: 'x' });
   await app.runTasks();
   t.deepEqual(
@@ -272,7 +246,7 @@ test.serial('a server that is busy gets the same message later, once', async (t)
 test.serial('a message that is refused for good is not sent again', async (t) => {
   const { app } = holder;
   const user = await app.make.user();
-  server.replies.push({ code: 550, text: 'no such user' });
+  post.server.replies.push({ code: 550, text: 'no such user' });
   await mailNewKey(app.work, user.id, { title: 'x' });
   await app.runTasks();
   t.deepEqual(await waiting(), []);
@@ -283,7 +257,7 @@ test.serial('a message that is refused for good is not sent again', async (t) =>
 test.serial('a server that says nothing any more, or is not there, is asked again later', async (t) => {
   const { app } = holder;
   const user = await app.make.user();
-  server.replies.push('silence');
+  post.server.replies.push('silence');
   await mailNewKey(app.work, user.id, { title: 'x' });
   await app.runTasks();
   t.is((await waiting()).length, 1);
@@ -295,7 +269,7 @@ test.serial('a server that says nothing any more, or is not there, is asked agai
     (await waiting()).map(({ payload }) => payload.attempt),
     [3],
   );
-  app.services.mail = server.mailer();
+  app.services.mail = post.server.mailer();
   await app.runAllTasks();
   t.is(mailsOf(user).length, 1);
 });
@@ -329,8 +303,8 @@ test.serial('TLS is used where the server offers it, and from the start where th
     await mailNewKey(app.work, user.id, { title: 'x' });
     await app.runTasks();
   };
-  await send(server.mailer());
-  t.is(server.received[0]?.isEncrypted, true);
+  await send(post.server.mailer());
+  t.is(post.server.received[0]?.isEncrypted, true);
   await send(secure.mailer({ secure: true }));
   t.is(secure.received[0]?.isEncrypted, true);
   await send(secure.mailer({ secure: true, trust: false }));

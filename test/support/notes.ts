@@ -76,3 +76,27 @@ export class NotesOf {
     return this.#app.call<T>(method, `${this.path}${path}`, options);
   }
 }
+
+export interface NoteScene {
+  project: MadeProject;
+  /** Of the thing. */
+  id: number;
+  notes: NotesOf;
+  /** The row of the thing. */
+  row(): Promise<Record<string, unknown>>;
+}
+
+/** Makes projects with one thing to talk of, an issue unless told. */
+export function noteScenes(current: () => TestApp) {
+  return async (
+    kind: ParentPath = 'issues',
+    given: Parameters<TestApp['make']['project']>[0] = {},
+  ): Promise<NoteScene> => {
+    const app = current();
+    const project = await app.make.project({ ...given, columns: { ...everythingOn, ...given.columns } });
+    const id = await makeParent(app, project, kind);
+    const text = `select * from ${kind} where id = $1`;
+    const row = async () => (await app.rows<Record<string, unknown>>(text, [id]))[0] ?? {};
+    return { project, id, notes: new NotesOf(app, project, { kind, id }), row };
+  };
+}

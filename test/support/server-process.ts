@@ -62,13 +62,22 @@ async function killHard(child: ChildProcess): Promise<void> {
 }
 
 /** Ids of the processes that take a push for this one. Each leads a group of its own. */
-export async function gitsOf(pid: number): Promise<number[]> {
+export function gitsOf(pid: number): Promise<number[]> {
+  return childrenWith(pid, 'receive-pack');
+}
+
+/** Ids of the processes that move a ref for this one, likewise. */
+export function moversOf(pid: number): Promise<number[]> {
+  return childrenWith(pid, 'update-ref');
+}
+
+async function childrenWith(pid: number, word: string): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   const children = text.trim().split(' ').map(Number).filter(Boolean);
   const found: number[] = [];
   for (const child of children) {
     const command = await readFile(`/proc/${child}/cmdline`, 'latin1').catch(() => '');
-    if (command.includes('receive-pack')) found.push(child);
+    if (command.includes(word)) found.push(child);
   }
   return found;
 }

@@ -1,0 +1,130 @@
+import { readRefName } from '../../shared/ref-kind.ts';
+import type { RefChange } from '../entities/push.ts';
+import { GitError } from '../git/errors.ts';
+import { isAncestor } from '../git/history.ts';
+import { zeroSha } from '../git/ref-name.ts';
+import { lookUpRef } from '../git/refs.ts';
+import { type FollowedRow, holdFollowed } from '../queries/followed-requests.ts';
+import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
+import { sql } from '../sql.ts';
+import { broughtHeads, type FollowedPush, type Moves, movesOf } from './followed-moves.ts';
+import { markMerged, markMergedByHand } from './mark-merged.ts';
+import { changeMergeRequestState } from './merge-request-changes.ts';
+import { refreshHead } from './refresh-merge-request.ts';
+import { writeSystemNotes } from './write-system-notes.ts';
+
+/**
+ * Brings merge requests up to date with a push: those whose commits came to the target are merged, those whose branch
+ * is gone are closed, and those whose source moved have its commits. One statement where there are none.
+ *
+ * @param work inside the transaction that settles the push, before it holds the row of a project. Each move is followed
+ * once, provided that its event is written in the same transaction.
+ */
+export async function followPush(work: Work, push: FollowedPush): Promise<void> {
+  const moves = push.applied.filter(({ ref }) => readRefName(ref)?.isTag === false);
+  if (moves.length === 0) return;
+  const rows = await holdFollowed(work.em, {
+    pushId: push.pushId,
+    projectId: push.projectId,
+    refs: moves.map(({ ref }) => ref),
+    made: moves.filter(isMade).map(({ ref }) => ref),
+    merged: moves.flatMap(({ merge }) => (merge ? [merge.id] : [])),
+  });
+  if (rows.length === 0) return;
+  const byRef = new Map(moves.map((move) => [move.ref, move]));
+  const brought = await broughtHeads(work, push, { rows, byRef });
+  const kept: FollowedRow[] = [];
+  for (const row of rows) {
+    const isOver = await followRow(work, { push, byRef, brought, row });
+    if (!isOver) kept.push(row);
+  }
+  await forgetStatus(work, push, { rows: kept, byRef });
+}
+
+interface OneRow {
+  push: FollowedPush;
+  byRef: Moves;
+  /** Heads that have come to the target branches of their requests. */
+  brought: ReadonlySet<string>;
+  row: FollowedRow;
+}
+
+/** @returns whether the request is merged or closed now. */
+async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Promise<boolean> {
+  const userId = push.userId ?? row.author_id;
+  const { target, source } = movesOf(row, push, byRef);
+  for (const { merge, newSha: commitSha, oldSha: ontoSha } of byRef.values()) {
+    if (merge?.id !== row.id) continue;
+    await markMerged(work, row, { ...merge, userId, commitSha, ontoSha });
+    return true;
+  }
+  if (row.state === 'closed') {
+    if (source && isMade(source)) await noteBranch(work, row, { userId, did: 'Restored' });
+    return true;
+  }
+  if (target && brought.has(`${target.ref} ${row.head_sha}`)) {
+    await markMergedByHand(work, row, userId);
+    return true;
+  }
+  if (source?.newSha === zeroSha) return endWithoutSource(work, row, userId);
+  if (target?.newSha === zeroSha) return close(work, row, userId);
+  if (source) await refresh(work, row, userId);
+  return false;
+}
+
+function isMade({ oldSha, newSha }: RefChange): boolean {
+  return oldSha === zeroSha && newSha !== zeroSha;
+}
+
+async function close(work: Work, row: FollowedRow, userId: number): Promise<true> {
+  await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
+  return true;
+}
+
+async function endWithoutSource(work: Work, row: FollowedRow, userId: number): Promise<true> {
+  await noteBranch(work, row, { userId, did: 'Deleted' });
+  if (!(await isInTarget(work, row))) return close(work, row, userId);
+  await markMergedByHand(work, row, userId);
+  return true;
+}
+
+/** Whether the target has all commits of the request, of which there are some. */
+async function isInTarget(work: Work, { head_sha, base_sha, ...row }: FollowedRow): Promise<boolean> {
+  if (head_sha === null || head_sha === base_sha) return false;
+  const dir = repositoryOf(work, { id: row.project_id });
+  const target = await lookUpRef(work.objects, dir, `refs/heads/${row.target_branch}`);
+  return target !== null && isAncestor(dir, { ancestor: head_sha, descendant: target });
+}
+
+async function noteBranch(
+  work: Work,
+  { id, project_id: projectId, source_branch }: FollowedRow,
+  { userId: authorId, did }: { userId: number; did: 'Deleted' | 'Restored' },
+): Promise<void> {
+  const noteable = { type: 'MergeRequest', id } as const;
+  const bodies = [`${did} source branch \`${source_branch}\``];
+  await writeSystemNotes(work, { projectId, authorId, noteable, bodies });
+}
+
+/** A history that cannot be brought over must not keep the push from its pipeline. */
+async function refresh(work: Work, row: FollowedRow, userId: number): Promise<void> {
+  try {
+    await refreshHead(work, row.id, userId);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    work.log.warn({ err: error, mergeRequest: row.id }, 'a merge request is behind its source branch');
+  }
+}
+
+/** Whether they can be merged is to be found out anew. */
+async function forgetStatus(
+  work: Work,
+  push: FollowedPush,
+  { rows, byRef }: { rows: FollowedRow[]; byRef: Moves },
+): Promise<void> {
+  const ids = rows.filter((row) => movesOf(row, push, byRef).target).map(({ id }) => id);
+  if (ids.length === 0) return;
+  const text = `update merge_requests set merge_status = 'unchecked' where id = any($1) and merge_status <> 'unchecked'`;
+  await sql(work.em, text, [ids]);
+}
