@@ -193,6 +193,26 @@ test('what follows: a line of the activity, a message to the hooks, the follower
   t.like(JSON.parse(told[0]?.subject ?? ''), { action: 'open', userId: project.owner.id });
 });
 
+test('whom its texts name takes part, and what they name tells of it', async (t) => {
+  const { app } = holder;
+  const { project } = await branchedProject(app);
+  const helper = await app.make.member(project, 'guest');
+  const issue = await app.make.issue(project);
+  const { body } = await ask(app, project, project.owner, {
+    description: `For @${helper.username}, as in #${issue.iid}`,
+  });
+  const path = `/api/v3/projects/${project.id}/merge_requests/${body.id}`;
+  const isSubscribed = async () =>
+    (await app.call<ShownMergeRequest>('GET', path, { as: helper.token })).body.subscribed;
+  t.true(await isSubscribed());
+  t.deepEqual(
+    await app.rows(`select body from notes where noteable_type = 'Issue' and noteable_id = $1`, [issue.id]),
+    [{ body: 'mentioned in merge request !1' }],
+  );
+  await app.call('PUT', path, { as: project.owner.token, json: { description: 'For nobody' } });
+  t.false(await isSubscribed());
+});
+
 test('a crash before the head is set is mended by a task', async (t) => {
   const { app } = holder;
   const { project, dir, side } = await branchedProject(app);
