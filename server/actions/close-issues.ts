@@ -11,6 +11,7 @@ import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { type ClosedBy, closeIssue } from './close-issue.ts';
 import { closingNames, newCommits } from './closing-names.ts';
 import { noteReferences } from './note-references.ts';
+import { ownRequests } from './own-requests.ts';
 import type { ClosingCause } from './queue-closing.ts';
 
 /** Branches of one push whose commits are read, the default one first. */
@@ -50,9 +51,11 @@ const findBranches = `
 async function readBranch(work: Work, branch: Branch): Promise<void> {
   const commits = await commitsOf(work, branch);
   const { project_id: projectId, user_id: authorId } = branch;
-  for (const { sha, message } of commits) {
-    const source = { type: 'Commit', projectId, sha } as const;
+  for (const commit of commits) {
+    const { sha, message } = commit;
     if (!/[#!]\d/.test(message)) continue;
+    const within = await ownRequests(work, projectId, commit);
+    const source = { type: 'Commit', projectId, sha, within } as const;
     await inTransaction(work, (inner) =>
       noteReferences(inner, { authorId, source, noteId: null, texts: [message] }),
     );

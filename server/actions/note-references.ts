@@ -6,7 +6,8 @@ import { type NamedThing, writeCrossReferences } from './write-cross-references.
 /** Where something is named: a thing by its id, or a commit; of the project that it belongs to. */
 export type ReferenceSource =
   | { type: 'Issue' | 'MergeRequest' | 'Snippet'; projectId: number; id: number }
-  | { type: 'Commit'; projectId: number; sha: string };
+  /** `within`: ids of merge requests that the commit is a part of, and that are not told of it. */
+  | { type: 'Commit'; projectId: number; sha: string; within?: readonly number[] };
 
 export interface Naming {
   /** Whoever wrote it: he names only what he may read. */

@@ -29,19 +29,24 @@ export async function writeCrossReferences(
     things.map(({ project }) => project),
     things.map(({ type }) => type),
     things.map(({ iid }) => iid),
-    source.type === 'Commit' ? source.sha : source.id,
+    ...(source.type === 'Commit' ? [source.sha, source.within ?? []] : [source.id]),
   ]);
 }
 
-/** The things `$3` to `$5` of one type that are there and that the author `$2` may read, but for the source. */
+/**
+ * The things `$3` to `$5` of one type that are there and that the author `$2` may read, but for the source, and for the
+ * merge requests `$7` of a commit.
+ */
 function foundOf(type: NoteableType, source: ReferenceSource['type']): string {
   const ability = type === 'Issue' ? 'read_issue' : 'read_merge_request';
+  const isWhole = source === 'Commit' && type === 'MergeRequest';
+  const others = source === type ? 'and t.id <> $6' : isWhole ? 'and t.id <> all($7::int[])' : '';
   return `select '${type}' as type, t.id, p.id as project_id
     from given g cross join users u
       join projects p on p.id = g.project_id and not p.pending_delete
       join namespaces n on n.id = p.namespace_id ${memberTables('u.id')}
       join ${noteables[type].table} t on t.project_id = p.id and t.iid = g.iid and t.deleted_at is null
-    where g.type = '${type}' and u.id = $2 and ${userCan(ability)} ${source === type ? 'and t.id <> $6' : ''}`;
+    where g.type = '${type}' and u.id = $2 and ${userCan(ability)} ${others}`;
 }
 
 /** What was written counts as a change; who is changing the thing meanwhile sees to that himself. */

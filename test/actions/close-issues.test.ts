@@ -254,3 +254,30 @@ test('where the commits cannot be read, the description counts', async (t) => {
   await (await merged(project, { description: `Closes #${issue.iid}`, columns })).run();
   t.is(await stateOf(issue), 'closed');
 });
+
+test('a merge request is not told of its own commits, nor of the one that merges it', async (t) => {
+  const { app } = holder;
+  const { project, tree, url } = await filled();
+  await tree.git('checkout', '--quiet', '-b', 'side');
+  await tree.commit({ a: '1' }, 'Begin');
+  await tree.git('push', '--quiet', url, 'side');
+  const call = <T>(method: string, path: string, json: unknown) =>
+    app.call<T>(method, `/api/v3/projects/${project.id}/${path}`, { as: project.owner.token, json });
+  const asked = { source_branch: 'side', target_branch: 'master', title: 'Side' };
+  const { body: request } = await call<MadeThing>('POST', 'merge_requests', asked);
+  const issue = await app.make.issue(project);
+  const own = await tree.commit({ a: '2' }, `For !${request.iid} and #${issue.iid}`);
+  await tree.git('push', '--quiet', url, 'side');
+  await app.runTasks();
+  t.deepEqual(await notesOf(issue), [`mentioned in commit ${own}`]);
+  t.is((await call('PUT', `merge_requests/${request.id}/merge`, {})).status, 200);
+  await app.runTasks();
+  const notes = await notesOf(request, 'MergeRequest');
+  t.regex(notes[0] ?? '', /^Added 1 commit/);
+  t.deepEqual(notes.slice(1), ['Status changed to merged']);
+  await tree.git('checkout', '--quiet', '-B', 'later', 'master');
+  const later = await tree.commit({ b: '1' }, `After !${request.iid}`);
+  await tree.git('push', '--quiet', url, 'later');
+  await app.runTasks();
+  t.deepEqual((await notesOf(request, 'MergeRequest')).slice(2), [`mentioned in commit ${later}`]);
+});

@@ -26,6 +26,8 @@ export function gitWithInput(cwd: string, args: string[], input: string | Buffer
       output += chunk.toString('latin1');
     });
     child.once('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`git ${args}`))));
+    // A git that fails at once reads nothing, and says why by its end.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
 }

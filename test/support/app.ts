@@ -171,8 +171,6 @@ function taskRunner(services: Services, pool: pg.Pool): Pick<TestApp, 'runTasks'
   pool.on('connect', (client) => client.on('error', onLoss));
   const running = new Set<Promise<void>>();
   const runTasks = async () => {
-    // What a test beside this one has begun may be what this one waits for.
-    const earlier = [...running];
     const run = runOnce({
       pgPool: pool,
       taskList: taskList(services),
@@ -185,7 +183,8 @@ function taskRunner(services: Services, pool: pg.Pool): Pick<TestApp, 'runTasks'
     } finally {
       running.delete(run);
     }
-    await Promise.allSettled(earlier);
+    // What a test beside this one has taken meanwhile may be what this one waits for.
+    await Promise.allSettled([...running]);
   };
   return {
     runTasks,
