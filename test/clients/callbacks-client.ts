@@ -20,6 +20,7 @@ type Parts =
 interface Client {
   users: Calls & Record<'keys', Calls>;
   groups: Calls;
+  issues: Calls;
   labels: Calls;
   projects: Calls & Record<Parts, Calls>;
 }

@@ -3,6 +3,7 @@ import './callbacks.ts';
 import './callbacks-repository.ts';
 import './forms.ts';
 import './forms-repository.ts';
+import './issues.ts';
 import './json-bodies.ts';
 import './planning.ts';
 import './whole-lists.ts';

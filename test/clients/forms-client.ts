@@ -20,6 +20,7 @@ interface Client {
   hooks: Resource;
   globalHooks: Resource;
   deployKeys: Resource;
+  issues: Resource;
   milestones: Resource<'listIssues'>;
   repository: Resource<
     | 'getBranches'
