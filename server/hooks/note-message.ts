@@ -1,35 +1,17 @@
-import { findCommentedLine } from '../git/commented-line.ts';
-import type { Commit } from '../git/commit.ts';
-import { readKnownCommit } from '../git/read-commits.ts';
-import { presentDiff } from '../present/diff.ts';
 import { presentTime } from '../present/timestamp.ts';
 import { presentUserSummary } from '../present/user.ts';
-import { findNote, type NoteRow } from '../queries/notes.ts';
-import { repositoryOf } from '../queries/repository.ts';
+import { findNote } from '../queries/notes.ts';
 import type { Work } from '../services.ts';
-import { findHookProject, type HookProject, projectBlock, repositoryBlock } from './blocks.ts';
-import { commitBlock, orNull } from './commit-block.ts';
+import { findHookProject, projectBlock, repositoryBlock } from './blocks.ts';
+import { findNoteSubject } from './note-subject.ts';
 
-interface Said {
-  note: NoteRow;
-  project: HookProject;
-  commit: Commit;
-}
-
-/** The message of a comment on a commit. @returns null when the comment, the project or the commit is gone. */
+/** The message of a comment. @returns null when it, its project or what it is about is gone. */
 export async function noteMessage(work: Work, noteId: number): Promise<Record<string, unknown> | null> {
   const note = await findNote(work.em, noteId);
   const project = note && (await findHookProject(work, note.project_id));
-  if (!project || note.commit_sha === null) return null;
-  const reading = readKnownCommit(work.objects, repositoryOf(work, project), note.commit_sha);
-  const commit = await orNull(work, { project: project.id, note: note.id }, reading);
-  return commit && noteBody(work, { note, project, commit });
-}
-
-async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>> {
-  const { note, project, commit } = said;
+  const subject = project && (await findNoteSubject(work, note, project));
+  if (!subject) return null;
   const { name, username, avatar_url } = presentUserSummary(note.author, work.origin);
-  const block = commitBlock(work, project, commit);
   return {
     object_kind: 'note',
     user: { name, username, avatar_url },
@@ -48,27 +30,13 @@ async function noteBody(work: Work, said: Said): Promise<Record<string, unknown>
       commit_id: note.commit_sha,
       noteable_id: note.noteable_id,
       system: note.system,
-      st_diff: await fileDiff(work, said),
+      st_diff: subject.diff,
       updated_by_id: note.updated_by_id,
       is_award: note.is_award,
       type: note.line_code === null ? null : 'DiffNote',
-      url: `${block.url}#note_${note.id}`,
+      url: `${work.origin}/${project.full_path}/${subject.path}#note_${note.id}`,
     },
     repository: repositoryBlock(work, project),
-    commit: block,
+    ...subject.block,
   };
-}
-
-/** What the commit did to the file of the line that is commented on. */
-async function fileDiff(work: Work, said: Said) {
-  const { note, project, commit } = said;
-  const { path, line, line_type: lineType } = note;
-  if (path === null || line === null || lineType === null) return null;
-  const dir = repositoryOf(work, project);
-  const found = await orNull(
-    work,
-    { project: project.id, note: note.id },
-    findCommentedLine({ dir, commit, path, line, lineType }),
-  );
-  return found && presentDiff(found.file);
 }

@@ -9,7 +9,9 @@ import type { AccessProject, AccessWorld } from './access-world.ts';
 import type { ServedEndpoint } from './every-endpoint.ts';
 
 /** What a path may name, by the part before it. Each call that changes something gets a thing of its own. */
-type Maker = (scene: Scene) => Promise<number | string> | number | string;
+type Maker = (scene: Scene, before: PathPart[]) => Promise<number | string> | number | string;
+/** Of the path, as it is filled in. */
+type PathPart = number | string;
 
 export interface Scene {
   app: TestApp;
@@ -82,6 +84,12 @@ const makers: Record<string, Maker> = {
   // Of nobody who calls: whoever wrote it has more rights.
   'issues/:issue_id': async ({ app, project }) =>
     (await app.make.issue(project, { author: await app.make.user() })).id,
+  // Of nobody who calls, too, and of what is named before it.
+  'notes/:note_id': async ({ app, project }, before) => {
+    const [kind, id] = before.slice(-3);
+    const type = kind === 'issues' ? 'Issue' : kind === 'snippets' ? 'Snippet' : 'MergeRequest';
+    return app.make.note(project, { type, id: Number(id) }, { author: await app.make.user() });
+  },
   'licenses/:key': () => 'mit',
   'broadcast_messages/:id': async ({ app }) => {
     const form = { message: 'Hello' };
@@ -245,13 +253,13 @@ export async function callPath(scene: Scene, { prefix, endpoint }: ServedEndpoin
 
 async function fillPath(scene: Scene, path: string): Promise<string> {
   const parts = path.split('/');
-  const filled: (string | number)[] = [];
+  const filled: PathPart[] = [];
   for (const [index, part] of parts.entries()) {
     const place = `${parts[index - 1]}/${part}`;
     const make = makers[place];
     const isNamed = /^[:*]/.test(part);
     if (isNamed && !make) throw new Error(`${scene.name}: add to \`makers\` what ${place} may name`);
-    filled.push(make && isNamed ? await make(scene) : part);
+    filled.push(make && isNamed ? await make(scene, filled) : part);
   }
   return filled.join('/');
 }

@@ -1,7 +1,7 @@
 import { rootToken } from '../support/app.ts';
 import type { Place } from './repository-samples.ts';
 
-/** The same for labels, milestones and snippets. */
+/** The same for labels, milestones, snippets and notes. */
 export const plannedSamples: Record<string, (at: Place) => Promise<unknown[]>> = {
   async 'GET /projects/:id/milestones'(at) {
     const form = { title: 'A', description: 'A', due_date: '2016-12-25' };
@@ -22,6 +22,11 @@ export const plannedSamples: Record<string, (at: Place) => Promise<unknown[]>> =
     const path = await within(at);
     await addLabel(at, path);
     return [await at.body('POST', `${path}/labels/a/subscription`, { as: rootToken })];
+  },
+  async 'GET /projects/:id/issues/:issue_id/notes'(at) {
+    const project = await at.app.make.project();
+    const path = `/api/v3/projects/${project.id}/issues/${(await at.app.make.issue(project)).id}/notes`;
+    return [await at.body('POST', path, { as: rootToken, form: { body: 'A' } })];
   },
   async 'GET /snippets'(at) {
     const form = { title: 'A', file_name: 'a', content: 'x' };

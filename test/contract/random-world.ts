@@ -77,6 +77,7 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
   const columns = { default_branch: 'master', snippets_enabled: true };
   const project = await make.project({ owner, visibility, columns });
   const files = await fillRepository(app, project);
+  const issue = await make.issue(project);
   const groupId = await make.group({ visibility });
   await make.groupMember(groupId, owner, 'owner');
   const runner = await make.runner({ projects: [project] });
@@ -102,7 +103,8 @@ async function thingsOf(app: TestApp, visibility: 'private' | 'public'): Promise
     blobs: [files.commit, 'master'],
     raw_blobs: [files.blob],
     statuses: ['a'.repeat(40)],
-    issues: [(await make.issue(project)).id, (await make.issue(project)).id],
+    issues: [issue.id, (await make.issue(project)).id],
+    notes: [await make.note(project, { type: 'Issue', id: issue.id }, { author: owner })],
   };
   const secrets: Secret[] = [
     { value: owner.token, what: 'a private token', isForAdmins: false },

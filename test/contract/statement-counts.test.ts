@@ -64,6 +64,7 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/repository/tags': ({ project }) => addRef(project, 'tags'),
   'GET /issues': addIssue,
   'GET /projects/:id/issues': addIssue,
+  'GET /projects/:id/issues/:issue_id/notes': addNote,
   async 'GET /groups/:id/members'({ groupId }) {
     await holder.app.make.groupMember(groupId, await holder.app.make.user(), 'guest');
   },
@@ -128,6 +129,26 @@ async function addIssue({ project, viewer }: World): Promise<void> {
   await rows(give, [issue.id, await make.label(project)]);
 }
 
+async function issueOf({ project }: World): Promise<string> {
+  const text = 'select id from issues where project_id = $1';
+  const [issue] = await holder.app.rows<{ id: number }>(text, [project.id]);
+  return String(issue?.id);
+}
+
+/** Of the project's only issue, some of which say where that is named. */
+async function addNote({ project, viewer }: World): Promise<void> {
+  const { make, rows } = holder.app;
+  const [issue] = await rows<{ id: number }>('select id from issues where project_id = $1', [project.id]);
+  const { id } = issue ?? (await make.issue(project));
+  const named = { reference_type: 'MergeRequest', reference_project_id: project.id };
+  const { id: reference_id } = await make.mergeRequest(project);
+  await make.note(
+    project,
+    { type: 'Issue', id },
+    { author: viewer, columns: { ...named, reference_id, system: true } },
+  );
+}
+
 async function addRef(project: MadeProject, folder: 'heads' | 'tags'): Promise<void> {
   const dir = repositoryDir(holder.app.services.repositoriesDir, project.id);
   const sha = await looseCommit(holder.app, project);
@@ -149,11 +170,13 @@ async function makeWorld(): Promise<World> {
 for (const [name, addRow] of Object.entries(rows)) {
   test.serial(`${name} takes as many statements for a hundred rows as for one`, async (t) => {
     const world = await makeWorld();
+    await addRow(world);
     const served = everyEndpoint().find((one) => one.name === name);
     const path = `${served?.prefix}${served?.endpoint.path}`
       .replace('/projects/:id', `/projects/${world.project.id}`)
       .replace('/groups/:id', `/groups/${world.groupId}`)
       .replace(':milestone_id', String(world.milestoneId))
+      .replace(':issue_id', await issueOf(world))
       .replace(':query', `of-${world.groupId}`);
     const read = async () => {
       const shown = { length: 0 };
@@ -167,7 +190,6 @@ for (const [name, addRow] of Object.entries(rows)) {
       });
       return { statements, shown: shown.length };
     };
-    await addRow(world);
     const few = await read();
     for (let made = 1; made < 100; made += 1) await addRow(world);
     const many = await read();

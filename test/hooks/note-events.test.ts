@@ -2,6 +2,7 @@ import test from 'ava';
 import { rootToken } from '../support/app.ts';
 import { withReceiver } from '../support/hook-receiver.ts';
 import type { MadeProject } from '../support/make.ts';
+import { everythingOn, makeParent, NotesOf } from '../support/notes.ts';
 import { withPushes } from '../support/pushes.ts';
 
 const { holder, empty } = withPushes();
@@ -109,4 +110,78 @@ test.serial('a comment on a whole commit has no place; one that is gone is told 
   const bodies = receiver.at<NoteBody>('/whole').map(({ body }) => body.object_attributes);
   t.is(bodies.length, 1);
   t.like(bodies[0], { note: 'stays', commit_id: sha, line_code: null, st_diff: null, type: null });
+});
+
+for (const [kind, key] of [
+  ['issues', 'issue'],
+  ['merge_requests', 'merge_request'],
+  ['snippets', 'snippet'],
+] as const) {
+  test.serial(`a comment on one of the ${kind} is told with that, once and as it was said`, async (t) => {
+    const { app } = holder;
+    const project = await app.make.project({ columns: everythingOn });
+    await hook(`/projects/${project.id}`, `/of-${kind}`, { push_events: false, note_events: true });
+    const id = await makeParent(app, project, kind);
+    const notes = new NotesOf(app, project, { kind, id });
+    const { body } = await notes.post('Why?');
+    await notes.put(body.id, 'Why not?');
+    await notes.post(kind === 'snippets' ? 'x' : ':+1:');
+    await app.runTasks();
+    const received = receiver.at<NoteBody>(`/of-${kind}`);
+    t.is(received.length, kind === 'snippets' ? 2 : 1);
+    t.is(received[0]?.headers['x-gitlab-event'], 'Note Hook');
+    const { object_attributes: told, ...rest } = received[0]?.body ?? t.fail();
+    const [row] = await app.rows<{ iid?: number; created_at: Date }>(`select * from ${kind} where id = $1`, [
+      id,
+    ]);
+    const page = `${app.url}/${project.fullPath}/${kind}/${row?.iid ?? id}`;
+    t.like(told, {
+      id: body.id,
+      note: 'Why not?',
+      noteable_type: body.noteable_type,
+      noteable_id: id,
+      author_id: project.owner.id,
+      updated_by_id: project.owner.id,
+      commit_id: null,
+      line_code: null,
+      st_diff: null,
+      type: null,
+      system: false,
+      is_award: false,
+      url: `${page}#note_${body.id}`,
+    });
+    t.like(rest, { object_kind: 'note', project_id: project.id });
+    const things = ['commit', 'issue', 'merge_request', 'snippet'].filter((name) => name in rest);
+    t.deepEqual(things, [key]);
+    t.like(rest[key], { id, author_id: project.owner.id, created_at: row?.created_at.toISOString() });
+    if (kind === 'snippets') {
+      const { created_at, updated_at, title, ...snippet } = rest[key] as Record<string, unknown>;
+      t.deepEqual(snippet, {
+        id,
+        content: 'text',
+        author_id: project.owner.id,
+        project_id: project.id,
+        file_name: 'a.txt',
+        type: 'ProjectSnippet',
+        visibility_level: 10,
+      });
+    }
+  });
+}
+
+test.serial('a comment on something that is gone by then is told to nobody', async (t) => {
+  const { app } = holder;
+  const project = await app.make.project({ columns: everythingOn });
+  await hook(`/projects/${project.id}`, '/gone', { push_events: false, note_events: true });
+  for (const [kind, change] of [
+    ['issues', 'deleted_at = now()'],
+    ['merge_requests', 'deleted_at = now()'],
+    ['snippets', 'visibility_level = 0'],
+  ] as const) {
+    const id = await makeParent(app, project, kind);
+    await new NotesOf(app, project, { kind, id }).post('x');
+    await app.rows(`update ${kind} set ${change} where id = $1`, [id]);
+  }
+  await app.runTasks();
+  t.deepEqual(receiver.at('/gone'), []);
 });
