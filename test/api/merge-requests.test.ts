@@ -223,6 +223,19 @@ test('a crash before the head is set is mended by a task', async (t) => {
   t.is(await git(dir, 'rev-parse', 'refs/merge-requests/1/head'), side);
 });
 
+test('what was pushed before others could see it is taken over by that task', async (t) => {
+  const { app } = holder;
+  const { project, dir, first, side } = await branchedProject(app);
+  const { body } = await ask(app, project, project.owner);
+  t.is(body.merge_status, 'can_be_merged');
+  await app.rows('update merge_requests set head_sha = $2, base_sha = $2 where id = $1', [body.id, first]);
+  await queueFollow(app.work, body.id);
+  await app.runAllTasks();
+  const row = await app.rows('select head_sha, base_sha from merge_requests where id = $1', [body.id]);
+  t.deepEqual(row, [{ head_sha: side, base_sha: first }]);
+  t.is(await git(dir, 'rev-parse', 'refs/merge-requests/1/head'), side);
+});
+
 test('one of another project, of a number or a word is not there', async (t) => {
   const { app } = holder;
   const { project } = await branchedProject(app);
