@@ -8,6 +8,7 @@ import { type FollowedRow, holdFollowed } from '../queries/followed-requests.ts'
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
+import { queueFollow } from './follow-merge-request.ts';
 import { broughtHeads, type FollowedPush, type Moves, movesOf } from './followed-moves.ts';
 import { markMerged, markMergedByHand } from './mark-merged.ts';
 import { changeMergeRequestState } from './merge-request-changes.ts';
@@ -107,13 +108,14 @@ async function noteBranch(
   await writeSystemNotes(work, { projectId, authorId, noteable, bodies });
 }
 
-/** A history that cannot be brought over must not keep the push from its pipeline. */
+/** A history that cannot be brought over must not keep the push from its pipeline; a task tries that again. */
 async function refresh(work: Work, row: FollowedRow, userId: number): Promise<void> {
   try {
     await refreshHead(work, row.id, userId);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     work.log.warn({ err: error, mergeRequest: row.id }, 'a merge request is behind its source branch');
+    await queueFollow(work, row.id);
   }
 }
 

@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import test from 'ava';
 import { recordPush } from '../../server/actions/record-push.ts';
 import { pushIdentity, settlePush } from '../../server/actions/settle-push.ts';
@@ -229,3 +231,25 @@ test.serial(
     t.deepEqual([one, many], [none + 1, none + 1]);
   },
 );
+
+test('commits that cannot be brought over now are brought later, and the push is settled all the same', async (t) => {
+  const at = await scene();
+  const fork = await holder.app.make.project();
+  await git(fork, 'fetch', '--quiet', at.dir, `${at.side}:refs/heads/topic`);
+  const { id, iid } = await request(at.project, {
+    source: fork,
+    from: 'topic',
+    columns: { head_sha: at.side },
+  });
+  const sha = await commit(fork, [at.side], { more: 'x' });
+  // A folder is in the way of the ref.
+  const place = join(at.dir, 'refs/merge-requests', String(iid), 'head/in/the/way');
+  await mkdir(dirname(place), { recursive: true });
+  await writeFile(place, `${at.side}\n`);
+  await push(fork, 'topic', sha);
+  t.is(await outstanding(fork), 0);
+  t.like(await stateOf(id), { head_sha: at.side });
+  await rm(join(at.dir, 'refs/merge-requests', String(iid)), { recursive: true });
+  await holder.app.runAllTasks();
+  t.like(await stateOf(id), { head_sha: sha });
+});
