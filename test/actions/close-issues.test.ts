@@ -229,6 +229,33 @@ test('a merged request closes what its description and its commits say, in its o
   t.is(await last(elsewhere), `Status changed to closed by merge request ${project.fullPath}!${request.iid}`);
 });
 
+test('to merge a request closes what it says, by hand too', async (t) => {
+  const { app } = holder;
+  const { project, tree, url } = await filled();
+  const as = project.owner.token;
+  const [merge, byHand] = [await app.make.issue(project), await app.make.issue(project)];
+  const ask = async (branch: string, issue: MadeThing) => {
+    await tree.git('checkout', '--quiet', '-b', branch, 'master');
+    await tree.commit({ [branch]: '1' }, `Closes #${issue.iid}`);
+    await tree.git('push', '--quiet', url, branch);
+    const json = { source_branch: branch, target_branch: 'master', title: branch };
+    const path = `/api/v3/projects/${project.id}/merge_requests`;
+    const made = await app.call<MadeThing>('POST', path, { as, json });
+    return { ...made.body, path: `${path}/${made.body.id}` };
+  };
+  const requests = [await ask('one', merge), await ask('two', byHand)] as const;
+  const put = await app.call('PUT', `${requests[0].path}/merge`, { as });
+  t.is(put.status, 200);
+  await app.runTasks();
+  t.is(await stateOf(byHand), 'opened');
+  await tree.git('pull', '--quiet', '--no-rebase', '--no-edit', url, 'master');
+  await tree.git('push', '--quiet', url, 'two:master');
+  await app.runTasks();
+  const last = async (issue: MadeThing) => (await notesOf(issue)).filter((body) => body.startsWith('Status'));
+  t.deepEqual(await last(merge), [`Status changed to closed by merge request !${requests[0].iid}`]);
+  t.deepEqual(await last(byHand), [`Status changed to closed by merge request !${requests[1].iid}`]);
+});
+
 test('one that went elsewhere, or was not merged, closes nothing; one that is told twice closes once', async (t) => {
   const { app } = holder;
   const { project } = await filled();

@@ -14,6 +14,8 @@ interface World {
   project: MadeProject;
   groupId: number;
   milestoneId: number;
+  /** Of the merge request that closes all issues of the project. */
+  mergeRequestId: number;
 }
 
 /** How to make one more row of a list. Those of which administrators see all come first, while there are few. */
@@ -44,6 +46,7 @@ const rows: Record<string, (world: World) => Promise<unknown>> = {
   'GET /projects/:id/builds': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/pipelines': ({ project }) => holder.app.make.build(project, { status: 'success' }),
   'GET /projects/:id/merge_requests': addMergeRequest,
+  'GET /projects/:id/merge_requests/:merge_request_id/closes_issues': addIssue,
   'GET /projects/:id/milestones': ({ project }) =>
     holder.app.rows(
       `insert into milestones (project_id, iid, title)
@@ -160,11 +163,16 @@ async function makeWorld(): Promise<World> {
   const viewer = await make.user({ isAdmin: true });
   const groupId = await make.group();
   await make.groupMember(groupId, viewer, 'owner');
-  const columns = { snippets_enabled: true };
+  const columns = { snippets_enabled: true, default_branch: 'master' };
   const project = await make.project({ namespaceId: groupId, columns });
   // No other has this number.
   const milestoneId = await make.row('milestones', { project_id: project.id, iid: 1_000_000, title: 'A' });
-  return { viewer, groupId, project, milestoneId };
+  const names = Array.from({ length: 100 }, (_, index) => `#${index + 1}`);
+  const mergeRequest = await make.mergeRequest(project, {
+    author: viewer,
+    columns: { description: `Closes ${names.join(', ')}`, target_branch: 'master' },
+  });
+  return { viewer, groupId, project, milestoneId, mergeRequestId: mergeRequest.id };
 }
 
 for (const [name, addRow] of Object.entries(rows)) {
@@ -176,7 +184,11 @@ for (const [name, addRow] of Object.entries(rows)) {
       .replace('/projects/:id', `/projects/${world.project.id}`)
       .replace('/groups/:id', `/groups/${world.groupId}`)
       .replace(':milestone_id', String(world.milestoneId))
+<<<<<<< HEAD
       .replace(':issue_id', await issueOf(world))
+=======
+      .replace(':merge_request_id', String(world.mergeRequestId))
+>>>>>>> l6
       .replace(':query', `of-${world.groupId}`);
     const read = async () => {
       const shown = { length: 0 };
