@@ -9,7 +9,7 @@ import { branchedProject } from '../support/merge-requests.ts';
 import { opensshKeys } from '../support/openssh-keys.ts';
 import { everyEndpoint } from './every-endpoint.ts';
 import { fullBuild, fullProject } from './full-rows.ts';
-import { plannedSamples } from './planned-samples.ts';
+import { planningSamples } from './planning-samples.ts';
 import { repositorySamples } from './repository-samples.ts';
 import { keysOfShape, keysOfValue } from './schema-keys.ts';
 
@@ -243,7 +243,7 @@ job:
     await body('POST', '/ci/api/v1/runners/register', { json: { token: registrationToken } }),
   ],
 };
-for (const [name, answers] of Object.entries({ ...repositorySamples, ...plannedSamples })) {
+for (const [name, answers] of Object.entries({ ...repositorySamples, ...planningSamples })) {
   samples[name] = () => answers({ app: holder.app, body });
 }
 

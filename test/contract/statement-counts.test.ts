@@ -184,11 +184,8 @@ for (const [name, addRow] of Object.entries(rows)) {
       .replace('/projects/:id', `/projects/${world.project.id}`)
       .replace('/groups/:id', `/groups/${world.groupId}`)
       .replace(':milestone_id', String(world.milestoneId))
-<<<<<<< HEAD
       .replace(':issue_id', await issueOf(world))
-=======
       .replace(':merge_request_id', String(world.mergeRequestId))
->>>>>>> l6
       .replace(':query', `of-${world.groupId}`);
     const read = async () => {
       const shown = { length: 0 };

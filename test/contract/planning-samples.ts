@@ -2,7 +2,7 @@ import { rootToken } from '../support/app.ts';
 import type { Place } from './repository-samples.ts';
 
 /** The same for labels, milestones, snippets and notes. */
-export const plannedSamples: Record<string, (at: Place) => Promise<unknown[]>> = {
+export const planningSamples: Record<string, (at: Place) => Promise<unknown[]>> = {
   async 'GET /projects/:id/milestones'(at) {
     const form = { title: 'A', description: 'A', due_date: '2016-12-25' };
     return [await at.body('POST', `${await within(at)}/milestones`, { as: rootToken, form })];
