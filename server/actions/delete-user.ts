@@ -6,6 +6,7 @@ import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { isLastAdmin } from './last-admin.ts';
 import { isLastOwner } from './last-owner.ts';
 import { removeNamespace } from './remove-namespace.ts';
+import { removeWritings } from './remove-writings.ts';
 import { forgetStars } from './star-project.ts';
 import { takeTurns } from './take-turns.ts';
 
@@ -14,8 +15,9 @@ class StillNeeded extends Error {}
 
 /**
  * Removes a user for good, with his keys, addresses, memberships and tokens, and with his projects: these are hidden
- * at once, and tasks remove what was in them. What he did elsewhere stays, without an author, but for his comments. The
- * last owner of a group who is not blocked stays, and so does the last administrator.
+ * at once, and tasks remove what was in them. What he wrote elsewhere goes too: issues, merge requests, snippets and
+ * comments; what else he did there stays, without an author. The last owner of a group who is not blocked stays, and so
+ * does the last administrator.
  *
  * @param work outside a transaction.
  * @returns the user, or null when there is none.
@@ -39,11 +41,14 @@ async function removeUser(work: Work, userId: number): Promise<void> {
   await sql(em, lockGroups, [userId, accessLevels.owner]);
   await requireUnneeded(work, userId);
   // Before his own row is locked: whoever adds to what he wrote has locked that, and then asks for his row.
+  await removeWritings(work, userId);
   await forgetAuthor(work, userId);
   await forgetStars(work, userId);
   const found = await sqlOne<{ namespace_id: number | null }>(em, lockUser, [userId]);
   if (!found) return;
   await requireUnneeded(work, userId);
+  // What he wrote, or others to him, before his row was locked.
+  await removeWritings(work, userId);
   await announceEnd(work, userId);
   if (found.namespace_id !== null) await removeNamespace(work, found.namespace_id);
   await sql(em, 'delete from users where id = $1', [userId]);

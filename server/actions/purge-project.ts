@@ -3,19 +3,28 @@ import { removeRepository } from '../git/repository.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { writingSteps } from './purge-writings.ts';
 import { queuePurges } from './remove-projects.ts';
 
 /** Milliseconds after which the other tasks get their turn. */
 const turnMs = 2000;
 /** Rows of one transaction: few of those that take others along or have blobs. */
-const batches = { builds: 200, pipelines: 200, uploads: 200, events: 5000, notes: 5000, stars: 5000 };
+const batches = {
+  builds: 200,
+  pipelines: 200,
+  uploads: 200,
+  events: 5000,
+  notes: 5000,
+  stars: 5000,
+};
 /** Blobs removed at once. */
 const lanes = 8;
 
 /**
  * Removes what is left of a hidden project, in steps that each hold their locks for moments: builds with traces and
- * artifacts, pipelines, uploads, activity, comments, the repository, and at last its row with the small rest. Safe to repeat,
- * and to cut off anywhere. A large project takes several turns.
+ * artifacts, pipelines, uploads, activity, comments, also those of other projects that tell of this one, merge requests,
+ * issues, labels, milestones, snippets, the repository, and at last its row with the small rest. Safe to repeat, and to
+ * cut off anywhere. A large project takes several turns.
  */
 export async function purgeProject(work: Work, projectId: number): Promise<void> {
   const isHidden = await sqlOne(work.em, 'select 1 from projects where id = $1 and pending_delete', [
@@ -42,6 +51,11 @@ const steps: Step[] = [
   (work, projectId) => removeSome(work, projectId, 'events'),
   (work, projectId) => removeSome(work, projectId, 'notes'),
   (work, projectId) => removeSome(work, projectId, 'stars'),
+  ...writingSteps.map(
+    (text): Step =>
+      async ({ em }, projectId) =>
+        (await sql(em, text, [projectId])).length,
+  ),
 ];
 
 /** The blobs go while the rows are held: no late upload can put another one under them. */

@@ -1,3 +1,4 @@
+import { visibilityLevels } from '../../shared/access-level.ts';
 import { Settings } from '../entities/settings.ts';
 import { invalid } from '../errors.ts';
 import { snippetFaults } from '../policy/snippet.ts';
@@ -6,6 +7,7 @@ import type { SnippetRow } from '../queries/snippets.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import { forgetActivity } from './forget-activity.ts';
 
 export interface NewSnippet {
   title: string;
@@ -48,10 +50,11 @@ export async function createSnippet(
  * @throws AppError 400 as `createSnippet` does.
  */
 export async function updateSnippet(
-  { em }: Work,
+  work: Work,
   { viewer, row }: { viewer: Viewer; row: SnippetRow },
   change: Partial<NewSnippet>,
 ): Promise<void> {
+  const { em } = work;
   const { title, fileName } = readWords(change);
   const { content, visibilityLevel } = change;
   if (visibilityLevel !== undefined && visibilityLevel !== row.visibility_level) {
@@ -66,6 +69,8 @@ export async function updateSnippet(
      where id = $1`,
     [row.id, ...given],
   );
+  if (visibilityLevel === visibilityLevels.private)
+    await forgetActivity(work, { type: 'Snippet', id: row.id });
 }
 
 /** Removes a snippet with all that was said of it. */

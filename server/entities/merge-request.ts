@@ -25,7 +25,8 @@ export const MergeRequest = defineEntity({
     /** Its number in the project, never given twice. */
     iid: p.integer(),
     /** Null once that is gone. */
-    sourceProject: () => p.manyToOne(Project).nullable().deleteRule('set null').index(false),
+    sourceProject: () =>
+      p.manyToOne(Project).nullable().deleteRule('set null').index('merge_requests_source_project_id_index'),
     /** Without `refs/heads/`, like the target. */
     sourceBranch: p.string().length(1024),
     targetBranch: p.string().length(1024),
@@ -76,12 +77,6 @@ export const MergeRequest = defineEntity({
     {
       name: 'merge_requests_closed_source_index',
       expression: `create index "merge_requests_closed_source_index" on "merge_requests" ("source_project_id", "source_branch") where "state" = 'closed' and "deleted_at" is null`,
-    },
-    // Finds them when a fork goes, which has few.
-    {
-      name: 'merge_requests_source_project_id_index',
-      expression:
-        'create index "merge_requests_source_project_id_index" on "merge_requests" ("source_project_id") where "source_project_id" <> "project_id"',
     },
   ],
 });

@@ -22,6 +22,7 @@ import { RepositoryCare } from './20261130-repository-care.ts';
 import { IssuesAndMergeRequests } from './20261201-issues-and-merge-requests.ts';
 import { RestoredSourceBranches } from './20261202-restored-source-branches.ts';
 import { SourcesOfNotes } from './20261202-sources-of-notes.ts';
+import { IndexOfSourceProjects } from './20261203-index-of-source-projects.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -48,6 +49,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261201-issues-and-merge-requests': IssuesAndMergeRequests,
   '20261202-sources-of-notes': SourcesOfNotes,
   '20261202-restored-source-branches': RestoredSourceBranches,
+  '20261203-index-of-source-projects': IndexOfSourceProjects,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

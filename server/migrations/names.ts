@@ -23,6 +23,7 @@ export const migrationNames = [
   '20261201-issues-and-merge-requests',
   '20261202-sources-of-notes',
   '20261202-restored-source-branches',
+  '20261203-index-of-source-projects',
 ] as const;
 
 /** Where the database says which of them it has had. */

@@ -162,6 +162,39 @@ test('nobody but people is told what is said of a private snippet', async (t) =>
   t.is((await told()).length, 1);
 });
 
+test('the activity tells nothing of what was removed, or made private', async (t) => {
+  const { app } = holder;
+  const project = await app.make.project({ columns: everythingOn });
+  const as = project.owner.token;
+  for (const kind of parents) {
+    const kept = new NotesOf(app, project, { kind, id: await makeParent(app, project, kind) });
+    await kept.post('stays');
+    const id = await makeParent(app, project, kind);
+    await new NotesOf(app, project, { kind, id }).post('goes');
+    const path = `/api/v3/projects/${project.id}/${kind}/${id}`;
+    const done = await (kind === 'snippets'
+      ? app.call('PUT', path, { as, form: { visibility_level: '0' } })
+      : app.call('DELETE', path, { as }));
+    t.is(done.status, 200);
+  }
+  const issue = await app.call<{ id: number }>('POST', `/api/v3/projects/${project.id}/issues`, {
+    as,
+    form: { title: 'x' },
+  });
+  await app.call('DELETE', `/api/v3/projects/${project.id}/issues/${issue.body.id}`, { as });
+  const events = await app.call<{ note?: { body: string } }[]>(
+    'GET',
+    `/api/v3/projects/${project.id}/events`,
+    {
+      as,
+    },
+  );
+  t.deepEqual(
+    events.body.map(({ note }) => note?.body),
+    ['stays', 'stays', 'stays'],
+  );
+});
+
 test('a removed issue has no notes', async (t) => {
   const { app } = holder;
   const { notes, id } = await scene();
