@@ -32,14 +32,3 @@ export async function findMilestone(
   const text = `select ${milestoneColumns} from milestones ms where ms.project_id = $1 and ms.id = $2`;
   return sqlOne<MilestoneRow>(em, text, [projectId, id]);
 }
-
-/** The id, if it is that of a milestone of the project. Milestones go with their project alone. */
-export async function findMilestoneId(
-  em: EntityManager,
-  projectId: number,
-  id: number,
-): Promise<number | null> {
-  const text = 'select id from milestones where project_id = $1 and id = $2';
-  const row = await sqlOne<{ id: number }>(em, text, [projectId, id]);
-  return row?.id ?? null;
-}
