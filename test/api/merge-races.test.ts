@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { moveRef } from '../../server/actions/move-ref.ts';
 import { RefConflictError } from '../../server/git/errors.ts';
 import { type MergeScene, withMerging } from '../support/merge-scene.ts';
 import { startServerProcess } from '../support/server-process.ts';
@@ -129,7 +130,10 @@ test.serial('merges among pushes to the same branch: all of both is there', asyn
       const tip = await git(at.project, 'rev-parse', 'master');
       const sha = await commit(at.project, [tip], { [`pushed-${number}`]: 'x' });
       try {
-        await push(at.project, 'master', sha);
+        // From where it was seen, since it would throw away a merge that came in between.
+        const userId = at.project.owner.id;
+        const move = { projectId: at.project.id, userId, ref: 'refs/heads/master', oldSha: tip, newSha: sha };
+        await moveRef(holder.app.work, move);
         pushed.push(sha);
       } catch (error) {
         if (!(error instanceof RefConflictError)) throw error;
