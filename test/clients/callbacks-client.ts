@@ -22,7 +22,8 @@ interface Client {
   groups: Calls;
   issues: Calls;
   labels: Calls;
-  projects: Calls & Record<Parts, Calls>;
+  notes: Calls;
+  projects: Calls & Record<Parts, Calls> & { issues: Record<'notes', Calls> };
 }
 
 type Options = { url: string } & ({ token: string } | { oauth_token: string });

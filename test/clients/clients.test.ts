@@ -5,5 +5,6 @@ import './forms.ts';
 import './forms-repository.ts';
 import './issues.ts';
 import './json-bodies.ts';
+import './notes.ts';
 import './planning.ts';
 import './whole-lists.ts';

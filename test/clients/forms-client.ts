@@ -20,7 +20,7 @@ interface Client {
   hooks: Resource;
   globalHooks: Resource;
   deployKeys: Resource;
-  issues: Resource;
+  issues: Resource<'listNotes' | 'createNote' | 'getNote' | 'updateNote'>;
   milestones: Resource<'listIssues'>;
   repository: Resource<
     | 'getBranches'
