@@ -17,6 +17,8 @@ export interface RefMove {
   newSha: string;
   /** The merge request that it merges, which counts as merged with the move. */
   merge?: MergeIntent;
+  /** As in `recordPush`. */
+  hold?: (inner: Work) => Promise<void>;
 }
 
 /**
@@ -28,12 +30,13 @@ export interface RefMove {
  * git refuses for another reason, such as a branch `a` that is in the way of `a/b`.
  */
 export async function moveRef(work: Work, move: RefMove): Promise<void> {
-  const { projectId, userId, ref, oldSha, newSha, merge } = move;
+  const { projectId, userId, ref, oldSha, newSha, merge, hold } = move;
   const dir = repositoryDir(work.repositoriesDir, projectId);
   const pushId = await recordPush(work, {
     projectId,
     userId,
     changes: [{ ref, oldSha, newSha, ...(merge && { merge }) }],
+    hold,
   });
   try {
     await updateRef({ dir, ref, newSha, expectedOld: oldSha, identity: pushIdentity(pushId) });

@@ -12,6 +12,8 @@ export interface PushRequest {
   projectId: number;
   userId: number | null;
   changes: RefChange[];
+  /** Holds, in the transaction that writes the push down, what must not change before that; throws if it has. */
+  hold?: ((inner: Work) => Promise<void>) | undefined;
 }
 
 /**
@@ -20,10 +22,13 @@ export interface PushRequest {
  * @throws AppError 401 for a user who was blocked or removed since the request began: a client may take its time.
  * @returns the id under which the push is settled; git records it in the log of every ref that it moves.
  */
-export async function recordPush(work: Work, { projectId, userId, changes }: PushRequest): Promise<number> {
+export async function recordPush(work: Work, push: PushRequest): Promise<number> {
+  const { projectId, userId, changes } = push;
   // A deletion takes the log of the ref along, and with it what an unsettled push would be judged by.
   if (changes.some((change) => change.newSha === zeroSha)) await settleOutstanding(work, projectId);
-  return inTransaction(work, async ({ em }) => {
+  return inTransaction(work, async (inner) => {
+    const { em } = inner;
+    await push.hold?.(inner);
     const row = await sqlOne<{ id: number }>(
       em,
       `insert into pushes (project_id, user_id, changes) select $1, $2, $3::jsonb

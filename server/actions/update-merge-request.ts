@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isConstraint } from '../database-errors.ts';
 import { conflict, invalid, notAllowed, notFound } from '../errors.ts';
 import { announceNoteable } from '../hooks/announce-noteable.ts';
 import { isOpen } from '../policy/merge-request.ts';
 import { can } from '../policy/project.ts';
+import { isBeingMerged } from '../queries/merge-facts.ts';
 import type { MergeRequestRow } from '../queries/merge-request-row.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -20,6 +22,7 @@ import {
 } from './merge-request-changes.ts';
 import { findChoices } from './noteable-choices.ts';
 import { otherOne, requireNoOther } from './open-once.ts';
+import { settleOutstanding } from './record-push.ts';
 import { type Branches, type Heads, takeHeads } from './take-heads.ts';
 
 export interface MergeRequestChange {
@@ -58,13 +61,26 @@ export async function updateMergeRequest(work: Work, request: Request): Promise<
   if (branches) await requireNoOther(work, branches, { exceptId: id, isOpen: willBeOpen });
   const heads = branches && (await takeHeads(work, branches));
   try {
-    await inTransaction(work, (inner) => writeChange(inner, request, heads));
+    await writeOnceMerged(work, request, heads);
   } catch (error) {
     if (!branches || !isConstraint(error, 'merge_requests_open_key')) throw error;
     throw (await otherOne(work, branches, id)) ?? conflict();
   }
   if (heads) await followAtOnce(work, id);
 }
+
+/** A merge that has begun comes first, whatever becomes of it: what it merges must stay what was judged. */
+async function writeOnceMerged(work: Work, request: Request, heads: Heads | null): Promise<void> {
+  for (let round = 0; round < mostRounds; round += 1) {
+    if (await inTransaction(work, (inner) => writeChange(inner, request, heads))) return;
+    await settleOutstanding(work, request.project.id);
+    await pause(betweenRoundsMs);
+  }
+  throw conflict('The merge request is being merged');
+}
+
+const mostRounds = 100;
+const betweenRoundsMs = 100;
 
 /** The branches, where they have to be looked at again; null where they have not. */
 function newBranches({ project, mergeRequest, change }: Request): Branches | null {
@@ -79,11 +95,13 @@ function newBranches({ project, mergeRequest, change }: Request): Branches | nul
   };
 }
 
-async function writeChange(work: Work, request: Request, heads: Heads | null): Promise<void> {
+/** @returns false, with nothing done, while the request is being merged. */
+async function writeChange(work: Work, request: Request, heads: Heads | null): Promise<boolean> {
   const { viewer, project } = request;
   const { id } = request.mergeRequest;
   const before = await holdMergeRequest(work, id);
   if (!before) throw notFound();
+  if (await isBeingMerged(work.em, before)) return false;
   if (heads && before.state === 'merged') throw notAllowed();
   const change = countedOf(request);
   // What is wrong with the rest is told before anything is done.
@@ -100,6 +118,7 @@ async function writeChange(work: Work, request: Request, heads: Heads | null): P
     await announceNoteable(work, { type: 'MergeRequest', id, action: 'update', userId: viewer.id });
   }
   if (heads) await queueFollow(work, id);
+  return true;
 }
 
 /** What the event leads to; null where it does not apply, as when others were faster. */

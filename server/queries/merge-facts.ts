@@ -44,3 +44,14 @@ export async function holdHeadPipelineStatus(em: EntityManager, row: MergeFacts)
   const values = [row.source_project_id, row.head_sha, row.source_branch];
   return (await sqlOne<{ status: string }>(em, `${newestPipeline} for share`, values))?.status ?? null;
 }
+
+/** Whether a push that merges the request has been written down and not been settled. */
+export async function isBeingMerged(
+  em: EntityManager,
+  { id, project_id }: { id: number; project_id: number },
+): Promise<boolean> {
+  return (await sqlOne(em, merging, [project_id, id])) !== null;
+}
+
+const merging = `select 1 from pushes where project_id = $1
+  and changes @> jsonb_build_array(jsonb_build_object('merge', jsonb_build_object('id', $2::int))) limit 1`;

@@ -10,6 +10,7 @@ const { holder, git, commit, push, request, scene, stateOf, notesOf, eventsOf, c
 interface Json {
   state?: string;
   message?: string;
+  target_branch?: string;
 }
 
 /** A project with so many merge requests into master, each with a file of its own. */
@@ -181,3 +182,38 @@ test.serial(
     }
   },
 );
+
+const changes: Record<string, Record<string, string>> = {
+  close: { state_event: 'close' },
+  retarget: { target_branch: 'other' },
+  'mark as unfinished': { title: 'WIP: not yet' },
+};
+for (const [what, change] of Object.entries(changes)) {
+  test.serial(
+    `merge and ${what} at once: one of the two comes first, and the request says which`,
+    async (t) => {
+      const { app } = holder;
+      for (let round = 0; round < 5; round += 1) {
+        const at = await scene();
+        await git(at.project, 'update-ref', 'refs/heads/other', at.base);
+        const path = `/api/v3/projects/${at.project.id}/merge_requests/${at.id}`;
+        const [merge, put] = await Promise.all([
+          accept(app.url, at, at.id),
+          app.call<Json>('PUT', path, { as: at.project.owner.token, json: change }),
+        ]);
+        const isIn = (await git(at.project, 'rev-list', '--count', `${at.master}..master`)) !== '0';
+        const { body } = await app.call<Json>('GET', path, { as: at.project.owner.token });
+        t.is(
+          isIn,
+          merge.status === 200 && body.target_branch === 'master',
+          JSON.stringify([merge, put.status]),
+        );
+        t.is(body.state === 'merged', merge.status === 200);
+        if (merge.status !== 200) t.is(put.status, 200);
+        else if (body.target_branch === 'master') t.not(put.body.state, 'closed');
+        const notes = await notesOf(at.id);
+        t.false(notes.length > 1 && change.state_event === 'close', 'closed and merged');
+      }
+    },
+  );
+}
