@@ -55,3 +55,13 @@ async function tell(
   await writeSystemNotes(work, { projectId, authorId: userId, noteable, bodies });
   await announceNoteable(work, { ...noteable, action: 'update', userId });
 }
+
+/** Has a task look whether what is wished for can be done now: what was in its way may have changed. */
+export async function lookAgain({ em }: Work, mergeRequestId: number): Promise<void> {
+  await sql(em, look, [mergeRequestId]);
+}
+
+const look = `
+  select (graphile_worker.add_job('merge_when_ready', json_build_object('mergeRequestId', t.id),
+    job_key := 'merge_when_ready:' || t.id, max_attempts := 25)).id
+  from merge_requests t where t.id = $1 and t.merge_when_build_succeeds`;

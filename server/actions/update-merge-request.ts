@@ -10,6 +10,7 @@ import type { ProjectScope } from '../queries/project-scope.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
+import { lookAgain } from './automatic-merge.ts';
 import { followAtOnce, queueFollow } from './follow-merge-request.ts';
 import { labelIds } from './label-ids.ts';
 import {
@@ -113,6 +114,7 @@ async function writeChange(work: Work, request: Request, heads: Heads | null): P
   if (state) await changeMergeRequestState(work, { mergeRequest: before, state, userId: viewer.id });
   await saveChanges(work, { before, after, userId: viewer.id });
   if (labels) await replaceLabels(work, { id, labels, userId: viewer.id });
+  if (after.title !== before.title) await lookAgain(work, id);
   const { stateEvent, ...rest } = change;
   if (Object.values(rest).some((value) => value !== undefined)) {
     await announceNoteable(work, { type: 'MergeRequest', id, action: 'update', userId: viewer.id });

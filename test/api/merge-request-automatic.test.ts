@@ -210,3 +210,18 @@ test('builds that succeed at the moment of the wish fulfil it', async (t) => {
     t.deepEqual(await eventsOf(at.id), ['accepted']);
   }
 });
+
+test('what was unfinished when its builds succeeded is merged once its title says otherwise', async (t) => {
+  const at = await scene();
+  await say(at, 'running');
+  await call(at, '/merge', later);
+  const { app } = holder;
+  const path = `/api/v3/projects/${at.project.id}/merge_requests/${at.id}`;
+  const rename = (title: string) => app.call('PUT', path, { as: at.project.owner.token, form: { title } });
+  t.is((await rename('WIP: Side')).status, 200);
+  await say(at, 'success');
+  await app.runTasks();
+  t.like(await stateOf(at.id), { state: 'opened', merge_when_build_succeeds: true });
+  t.is((await rename('Side')).status, 200);
+  await becomesMerged(at);
+});
