@@ -3,6 +3,7 @@ import { removeRepository } from '../git/repository.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
+import { closeForkRequests } from './close-fork-requests.ts';
 import { writingSteps } from './purge-writings.ts';
 import { queuePurges } from './remove-projects.ts';
 
@@ -45,6 +46,7 @@ export async function purgeProject(work: Work, projectId: number): Promise<void>
 type Step = (work: Work, projectId: number) => Promise<number>;
 
 const steps: Step[] = [
+  closeForkRequests,
   removeBuilds,
   (work, projectId) => removeSome(work, projectId, 'pipelines'),
   removeUploads,

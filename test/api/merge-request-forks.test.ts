@@ -44,7 +44,11 @@ test('from a fork into its source, whose repository then has the commits', async
   await app.runAllTasks();
   const path = `/api/v3/projects/${project.id}/merge_requests/${made.body.id}`;
   const read = await app.call<ShownMergeRequest>('GET', path, { as: project.owner.token });
-  t.is(read.body.source_project_id, null);
+  t.like(read.body, { source_project_id: null, state: 'closed' });
+  const notes = await app.rows('select body from notes where noteable_id = $1 and system order by id', [
+    made.body.id,
+  ]);
+  t.deepEqual(notes, [{ body: 'Deleted source branch `mine`' }, { body: 'Status changed to closed' }]);
   const changes = await app.call<{ changes: { new_path: string }[] }>('GET', `${path}/changes`, {
     as: project.owner.token,
   });
