@@ -1,5 +1,5 @@
 import type { PipelineCommit } from '../entities/pipeline.ts';
-import { presentTimeOrNull } from '../present/timestamp.ts';
+import { presentTimeOrNull, readJsonTime } from '../present/timestamp.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 import { findHookProject, type HookProject, repositoryBlock } from './blocks.ts';
@@ -53,8 +53,8 @@ interface Announced {
 }
 
 function buildBody(work: Work, { row, project, state }: Announced): Record<string, unknown> {
-  const startedAt = readTime(state.startedAt);
-  const finishedAt = readTime(state.finishedAt);
+  const startedAt = state.startedAt === null ? null : readJsonTime(state.startedAt);
+  const finishedAt = state.finishedAt === null ? null : readJsonTime(state.finishedAt);
   return {
     object_kind: 'build',
     ref: row.ref,
@@ -90,10 +90,6 @@ function commitBlock(row: AnnouncedRow): Record<string, unknown> {
     started_at: presentTimeOrNull(row.pipeline_started_at),
     finished_at: presentTimeOrNull(row.pipeline_finished_at),
   };
-}
-
-function readTime(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
 }
 
 function seconds(from: Date | null, to: Date | null): number | null {

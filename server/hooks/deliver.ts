@@ -85,15 +85,15 @@ interface Sending {
 }
 
 async function sendOne(work: Work, row: DeliveryRow, { timing, isLast }: Sending): Promise<void> {
-  const body = row.body ?? (await writeMessage(work, row));
-  const outcome = body === null ? unwritten : await attemptDelivery(work, { ...row, body }, timing);
+  const { body, fault } = row.body === null ? await writeMessage(work, row) : { body: row.body, fault: null };
+  const outcome =
+    body === null ? { ...unwritten, error: fault } : await attemptDelivery(work, { ...row, body }, timing);
   await inTransaction(work, (inner) => record(inner, { row, body, outcome, isLast }));
 }
 
-const unwritten: Outcome = {
+const unwritten: Omit<Outcome, 'error'> = {
   status: null,
   body: null,
-  error: 'what it was about is gone',
   durationMs: 0,
   isDelivered: false,
   isWorthRetry: false,

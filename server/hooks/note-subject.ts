@@ -2,7 +2,7 @@ import { findCommentedLine } from '../git/commented-line.ts';
 import type { Commit } from '../git/commit.ts';
 import { readKnownCommit } from '../git/read-commits.ts';
 import { presentDiff } from '../present/diff.ts';
-import { presentTime } from '../present/timestamp.ts';
+import { presentTime, readJsonTime } from '../present/timestamp.ts';
 import type { NoteRow } from '../queries/notes.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
@@ -84,8 +84,8 @@ function snippetAttributes(row: SnippetColumns): Record<string, unknown> {
     content: row.content,
     author_id: row.author_id,
     project_id: row.project_id,
-    created_at: presentTime(new Date(row.created_at)),
-    updated_at: presentTime(new Date(row.updated_at)),
+    created_at: presentTime(readJsonTime(row.created_at)),
+    updated_at: presentTime(readJsonTime(row.updated_at)),
     file_name: row.file_name,
     type: 'ProjectSnippet',
     visibility_level: row.visibility_level,

@@ -1,5 +1,5 @@
 import { isWorkInProgress } from '../policy/work-in-progress.ts';
-import { presentTime } from '../present/timestamp.ts';
+import { presentTime, readJsonTime } from '../present/timestamp.ts';
 import type { Work } from '../services.ts';
 import { findHookProject, type HookProject, projectBlock } from './blocks.ts';
 import { findCommitBlock } from './commit-block.ts';
@@ -122,8 +122,8 @@ function merging(row: MergeRequestColumns): Record<string, unknown> {
 /** The database writes moments in JSON in another form than the interface. */
 function times({ created_at, updated_at, deleted_at }: NoteableColumns): Record<string, unknown> {
   return {
-    created_at: presentTime(new Date(created_at)),
-    updated_at: presentTime(new Date(updated_at)),
-    deleted_at: deleted_at === null ? null : presentTime(new Date(deleted_at)),
+    created_at: presentTime(readJsonTime(created_at)),
+    updated_at: presentTime(readJsonTime(updated_at)),
+    deleted_at: deleted_at === null ? null : presentTime(readJsonTime(deleted_at)),
   };
 }

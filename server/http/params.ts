@@ -106,16 +106,24 @@ export function words(): Param<string[]> {
   return { ...param(z.union([z.string(), z.array(z.string())]), read), list: true };
 }
 
-/** ISO 8601 moment. */
+/** ISO 8601 moment in the years 1 to 9999. */
 export function timestamp(): Param<Date> {
   return param(z.iso.datetime({ offset: true }), (raw, name) => {
     const value = scalar(raw, name);
-    const time = /^\d{4}-\d\d-\d\d/.test(value) ? new Date(value) : new Date(Number.NaN);
-    if (Number.isNaN(time.getTime())) {
-      throw badRequest(`"${name}" must be a timestamp in ISO 8601 format: YYYY-MM-DDTHH:MM:SSZ`);
-    }
+    const time = readMoment(value);
+    if (!time) throw badRequest(`"${name}" must be a timestamp in ISO 8601 format: YYYY-MM-DDTHH:MM:SSZ`);
     return time;
   });
+}
+
+/** Null also for days that no calendar has, and outside the years 1 to 9999 of UTC: nobody could read those back. */
+function readMoment(text: string): Date | null {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(text) ?? [];
+  // The language takes 30 February for 1 March.
+  const calendar = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  if (calendar.getUTCMonth() !== Number(month) - 1 || calendar.getUTCDate() !== Number(day)) return null;
+  const time = new Date(text);
+  return time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9999 ? time : null;
 }
 
 /** A JSON object, such as the `info` of a runner. */

@@ -3,7 +3,7 @@ import { buildStatuses } from '../../shared/build-status.ts';
 import type { BuildRow } from '../queries/build-row.ts';
 import { CommitJson, presentCommit } from './commit.ts';
 import { RunnerSummaryJson } from './runner.ts';
-import { presentTime, presentTimeOrNull, Timestamp } from './timestamp.ts';
+import { presentTime, presentTimeOrNull, readJsonTime, Timestamp } from './timestamp.ts';
 import { presentUserProfile, UserProfileJson } from './user.ts';
 
 const shared = {
@@ -58,7 +58,7 @@ function presentShared(build: BuildRow, origin: string) {
     started_at: presentTimeOrNull(build.started_at),
     finished_at: presentTimeOrNull(build.finished_at),
     user: build.user
-      ? presentUserProfile({ ...build.user, created_at: new Date(build.user.created_at) }, origin)
+      ? presentUserProfile({ ...build.user, created_at: readJsonTime(build.user.created_at) }, origin)
       : null,
     commit:
       build.commit &&

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventNote, ProjectEventRow } from '../queries/project-events.ts';
-import { presentTime, Timestamp } from './timestamp.ts';
+import { presentTime, readJsonTime, Timestamp } from './timestamp.ts';
 import { presentUserSummary, UserSummaryJson } from './user.ts';
 
 const PushDataJson = z.strictObject({
@@ -81,7 +81,7 @@ function presentNote(note: EventNote, origin: string): z.infer<typeof EventNoteJ
     body: note.body,
     attachment: null,
     author: presentUserSummary(note.author, origin),
-    created_at: presentTime(new Date(note.created_at)),
+    created_at: presentTime(readJsonTime(note.created_at)),
     system: note.system,
     upvote: false,
     downvote: false,

@@ -92,6 +92,34 @@ test('a moment is ISO 8601 or refused with one text', (t) => {
   }
 });
 
+test('a moment is of a day that exists, in a year with four digits', (t) => {
+  for (const bad of [
+    ...[
+      '2016-02-30T00:00:00Z',
+      '2015-02-29',
+      '1900-02-29',
+      '2016-04-31T12:00:00+02:00',
+      '2016-00-10',
+      '2016-01-00',
+    ],
+    ...['0000-01-01T00:00:00Z', '0000-12-31T23:59:59Z', '0001-01-01T00:00:00+00:01'],
+    ...['9999-12-31T23:59:59-14:00', '10000-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '+010000-01-01'],
+  ]) {
+    t.is(read(timestamp(), bad), '"x" must be a timestamp in ISO 8601 format: YYYY-MM-DDTHH:MM:SSZ', bad);
+  }
+  const moments = {
+    '2016-02-29': '2016-02-29T00:00:00.000Z',
+    '2000-02-29T23:30:00-01:00': '2000-03-01T00:30:00.000Z',
+    '0001-01-01T00:00:00Z': '0001-01-01T00:00:00.000Z',
+    '0000-12-31T23:30:00-01:00': '0001-01-01T00:30:00.000Z',
+    '0004-02-29': '0004-02-29T00:00:00.000Z',
+    '9999-12-31T23:59:59.999Z': '9999-12-31T23:59:59.999Z',
+  };
+  for (const [good, moment] of Object.entries(moments)) {
+    t.is((read(timestamp(), good) as Date).toISOString(), moment);
+  }
+});
+
 test('objects are checked by their schema', (t) => {
   const shape = object(z.object({ name: z.string() }));
   t.deepEqual(read(shape, { name: 'a', other: 1 }), { name: 'a' });
