@@ -1,16 +1,18 @@
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 import { changeIssueState, holdIssue, stateNote } from './issue-changes.ts';
+import type { ReferenceSource } from './note-references.ts';
 
-/** What closed an issue; with the path of its project when that is another one than the issue's. */
-export type ClosedBy =
-  | { commit: string; projectPath?: string }
-  /** Its number in the project. */
-  | { mergeRequest: number; projectPath?: string };
+/** A commit by its hash, or a merge request by its number in the project. */
+export type ClosingSource = { commit: string } | { mergeRequest: number; id: number };
+
+/** What closed an issue; with its project when that is another one than the issue's. */
+export type ClosedBy = ClosingSource & { project?: { id: number; path: string } | null };
 
 /**
  * Closes an issue with all that follows. One that is closed already, or gone, stays as it is, and so does one that was
- * opened again after the same commit or merge request had closed it.
+ * opened again after the same commit or merge request had closed it. What closed it from another project is told only to
+ * those who may see that: the path of a project is told to nobody else.
  *
  * @returns whether that changed anything.
  */
@@ -22,13 +24,21 @@ export async function closeIssue(
   if (!issue) return false;
   const reason = by ? ` by ${nameOf(by)}` : '';
   if (by && (await sqlOne(work.em, findSuch, [issueId, stateNote('closed', reason)]))) return false;
-  return changeIssueState(work, { issue, state: 'closed', userId, reason });
+  return changeIssueState(work, { issue, state: 'closed', userId, reason, reference: by && referenceOf(by) });
 }
 
 function nameOf(by: ClosedBy): string {
-  const { projectPath = '' } = by;
+  const projectPath = by.project?.path ?? '';
   if ('mergeRequest' in by) return `merge request ${projectPath}!${by.mergeRequest}`;
   return `commit ${projectPath && `${projectPath}@`}${by.commit}`;
+}
+
+function referenceOf(by: ClosedBy): ReferenceSource | null {
+  if (!by.project) return null;
+  const { id: projectId } = by.project;
+  return 'mergeRequest' in by
+    ? { type: 'MergeRequest', projectId, id: by.id }
+    : { type: 'Commit', projectId, sha: by.commit };
 }
 
 const findSuch = `

@@ -8,7 +8,7 @@ import { repositoryOf } from '../queries/repository.ts';
 import { type IssueName, readClosing } from '../references/closing.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
-import { type ClosedBy, closeIssue } from './close-issue.ts';
+import { type ClosingSource, closeIssue } from './close-issue.ts';
 import { closingNames, newCommits } from './closing-names.ts';
 import { noteReferences } from './note-references.ts';
 import { ownRequests } from './own-requests.ts';
@@ -114,7 +114,7 @@ async function closeByMergeRequest(
   if (!request) return;
   const { project_id: projectId, full_path: fullPath, iid } = request;
   const names = await namesOf(work, request);
-  const closings = names.map((name) => ({ name, by: { mergeRequest: iid } }));
+  const closings = names.map((name) => ({ name, by: { mergeRequest: iid, id: mergeRequestId } }));
   await closeNamed(work, { projectId, fullPath, userId, closings });
 }
 
@@ -136,7 +136,7 @@ interface Closings {
   projectId: number;
   fullPath: string;
   userId: number;
-  closings: { name: IssueName; by: ClosedBy }[];
+  closings: { name: IssueName; by: ClosingSource }[];
 }
 
 /** Each in a transaction of its own: nobody holds two issues. */
@@ -147,8 +147,8 @@ async function closeNamed(work: Work, { projectId, fullPath, userId, closings }:
     const by = closings[issue.position]?.by;
     if (!by || closed.has(issue.id) || issue.state === 'closed' || !canUpdateIssue({ ...issue, issue }))
       continue;
-    const projectPath = issue.project_id === projectId ? undefined : fullPath;
-    const change = { issueId: issue.id, userId, by: { ...by, projectPath } };
+    const project = issue.project_id === projectId ? null : { id: projectId, path: fullPath };
+    const change = { issueId: issue.id, userId, by: { ...by, project } };
     if (await inTransaction(work, (inner) => closeIssue(inner, change))) closed.add(issue.id);
   }
 }

@@ -2,6 +2,7 @@ import { announceNoteable } from '../hooks/announce-noteable.ts';
 import { tellPeople } from '../mail/happening.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
+import type { ReferenceSource } from './note-references.ts';
 import { recordEvent } from './record-event.ts';
 import { writeSystemNotes } from './write-system-notes.ts';
 
@@ -39,6 +40,8 @@ export interface StateChange {
   userId: number;
   /** What the note says after the state, such as ` by merge request !1`. */
   reason?: string;
+  /** What the reason names, where only who may see that may read the note. */
+  reference?: ReferenceSource | null;
 }
 
 /**
@@ -48,7 +51,7 @@ export interface StateChange {
  * @returns whether that changed anything.
  */
 export async function changeIssueState(work: Work, change: StateChange): Promise<boolean> {
-  const { issue, state, userId, reason = '' } = change;
+  const { issue, state, userId, reason = '', reference = null } = change;
   if (issue.state === state) return false;
   const { id, project_id: projectId, title } = issue;
   const isClosed = state === 'closed';
@@ -57,6 +60,7 @@ export async function changeIssueState(work: Work, change: StateChange): Promise
     authorId: userId,
     noteable: { type: 'Issue', id },
     bodies: [stateNote(state, reason)],
+    reference,
   });
   await sql(work.em, setState, [id, state, userId]);
   const target = { targetType: 'Issue', targetId: id, targetTitle: title };

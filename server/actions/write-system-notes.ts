@@ -1,6 +1,7 @@
 import { type NoteableType, noteables } from '../queries/noteable.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
+import type { ReferenceSource } from './note-references.ts';
 
 export interface SystemNotes {
   /** Of the thing's project. */
@@ -10,6 +11,8 @@ export interface SystemNotes {
   noteable: { type: NoteableType; id: number };
   /** In their order. */
   bodies: readonly string[];
+  /** What they tell of besides the thing: only who may see that as well sees them. */
+  reference?: ReferenceSource | null;
 }
 
 /**
@@ -18,9 +21,16 @@ export interface SystemNotes {
  * himself and is not waited for, so that two things that are named in each other do not wait for each other.
  */
 export async function writeSystemNotes({ em }: Work, notes: SystemNotes): Promise<void> {
-  const { projectId, authorId, noteable, bodies } = notes;
+  const { projectId, authorId, noteable, bodies, reference = null } = notes;
   if (bodies.length === 0) return;
-  await sql(em, writes[noteable.type], [projectId, authorId, noteable.id, bodies]);
+  const values = [projectId, authorId, noteable.id, bodies, ...columnsOf(reference)];
+  await sql(em, writes[noteable.type], values);
+}
+
+function columnsOf(reference: ReferenceSource | null): (string | number | null)[] {
+  if (!reference) return [null, null, null, null];
+  const { type, projectId } = reference;
+  return type === 'Commit' ? [type, projectId, null, reference.sha] : [type, projectId, reference.id, null];
 }
 
 function writeOf(type: NoteableType): string {
@@ -30,8 +40,10 @@ function writeOf(type: NoteableType): string {
       update ${table} set updated_at = now()
       where id in (select id from ${table} where id = $3 for no key update skip locked)
     )
-    insert into notes (project_id, author_id, noteable_type, noteable_id, body, system)
-    select $1, $2, '${type}', $3, body, true from unnest($4::text[]) with ordinality as given(body, number)
+    insert into notes (project_id, author_id, noteable_type, noteable_id, body, system, reference_type,
+      reference_project_id, reference_id, reference_sha)
+    select $1, $2, '${type}', $3, body, true, $5::text, $6::int, $7::int, $8::text
+    from unnest($4::text[]) with ordinality as given(body, number)
     order by number`;
 }
 

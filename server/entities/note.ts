@@ -51,16 +51,16 @@ export const Note = defineEntity({
       expression:
         'create index "notes_noteable_index" on "notes" ("noteable_type", "noteable_id", "id") where "noteable_id" is not null',
     },
-    // A thing says once of each place that it was named there.
+    // A thing says once of each place that it was named there, and besides that it was closed from there.
     {
       name: 'notes_reference_key',
       expression:
-        'create unique index "notes_reference_key" on "notes" ("noteable_id", "noteable_type", "reference_type", "reference_id") where "reference_id" is not null',
+        'create unique index "notes_reference_key" on "notes" ("noteable_id", "noteable_type", "reference_type", "reference_id") where "reference_id" is not null and "body" not like \'Status changed %\'',
     },
     {
       name: 'notes_reference_sha_key',
       expression:
-        'create unique index "notes_reference_sha_key" on "notes" ("noteable_id", "noteable_type", "reference_project_id", "reference_sha") where "reference_sha" is not null',
+        'create unique index "notes_reference_sha_key" on "notes" ("noteable_id", "noteable_type", "reference_project_id", "reference_sha") where "reference_sha" is not null and "body" not like \'Status changed %\'',
     },
     // Finds them when the place goes.
     {

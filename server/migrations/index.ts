@@ -23,6 +23,7 @@ import { IssuesAndMergeRequests } from './20261201-issues-and-merge-requests.ts'
 import { RestoredSourceBranches } from './20261202-restored-source-branches.ts';
 import { SourcesOfNotes } from './20261202-sources-of-notes.ts';
 import { IndexOfSourceProjects } from './20261203-index-of-source-projects.ts';
+import { SourcesOfClosings } from './20261204-sources-of-closings.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -50,6 +51,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261202-sources-of-notes': SourcesOfNotes,
   '20261202-restored-source-branches': RestoredSourceBranches,
   '20261203-index-of-source-projects': IndexOfSourceProjects,
+  '20261204-sources-of-closings': SourcesOfClosings,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));
