@@ -79,7 +79,14 @@ export const folderRules: Record<string, FolderRule> = {
     types: services,
   },
   'server/hooks': {
-    may: [...ground, 'server/entities', 'server/git', 'server/outgoing.ts', 'server/present'],
+    may: [
+      ...ground,
+      'server/database-errors.ts',
+      'server/entities',
+      'server/git',
+      'server/outgoing.ts',
+      'server/present',
+    ],
     types: services,
   },
   'server/mail': { may: [...ground, 'server/entities', 'server/git'], types: services },
