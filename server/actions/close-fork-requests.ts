@@ -1,7 +1,7 @@
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { changeMergeRequestState } from './merge-request-changes.ts';
-import { writeSystemNotes } from './write-system-notes.ts';
+import { noteBranch } from './note-branch.ts';
 
 interface OpenRequest {
   id: number;
@@ -28,11 +28,9 @@ const hold = `
 export async function closeForkRequests(work: Work, projectId: number): Promise<number> {
   const rows = await sql<OpenRequest>(work.em, hold, [projectId]);
   for (const row of rows) {
-    const noteable = { type: 'MergeRequest', id: row.id } as const;
-    const bodies = [`Deleted source branch \`${row.source_branch}\``];
     // Who removed the project is not known any more.
     const userId = row.author_id;
-    await writeSystemNotes(work, { projectId: row.project_id, authorId: userId, noteable, bodies });
+    await noteBranch(work, row, { userId, did: 'Deleted' });
     await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
   }
   return rows.length;

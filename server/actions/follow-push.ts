@@ -12,8 +12,8 @@ import { queueFollow } from './follow-merge-request.ts';
 import { broughtHeads, type FollowedPush, type Moves, movesOf } from './followed-moves.ts';
 import { markMerged, markMergedByHand } from './mark-merged.ts';
 import { changeMergeRequestState } from './merge-request-changes.ts';
+import { noteBranch } from './note-branch.ts';
 import { refreshHead } from './refresh-merge-request.ts';
-import { writeSystemNotes } from './write-system-notes.ts';
 
 /**
  * Brings merge requests up to date with a push: those whose commits came to the target are merged, those whose branch
@@ -96,16 +96,6 @@ async function isInTarget(work: Work, { head_sha, base_sha, ...row }: FollowedRo
   const dir = repositoryOf(work, { id: row.project_id });
   const target = await lookUpRef(work.objects, dir, `refs/heads/${row.target_branch}`);
   return target !== null && isAncestor(dir, { ancestor: head_sha, descendant: target });
-}
-
-async function noteBranch(
-  work: Work,
-  { id, project_id: projectId, source_branch }: FollowedRow,
-  { userId: authorId, did }: { userId: number; did: 'Deleted' | 'Restored' },
-): Promise<void> {
-  const noteable = { type: 'MergeRequest', id } as const;
-  const bodies = [`${did} source branch \`${source_branch}\``];
-  await writeSystemNotes(work, { projectId, authorId, noteable, bodies });
 }
 
 /** A history that cannot be brought over must not keep the push from its pipeline; a task tries that again. */
