@@ -1,3 +1,6 @@
+import { type MilestoneRow, milestoneJson } from './milestone-row.ts';
+import { summaryOf, type UserSummaryRow } from './user-summary.ts';
+
 /** What people talk about in a project, is given to somebody, and has labels and a milestone. */
 export type NoteableType = 'Issue' | 'MergeRequest';
 
@@ -15,7 +18,7 @@ export const noteables: Record<NoteableType, Noteable> = {
 };
 
 /** Column with the titles of the labels of `t`, in their order. */
-export function labelTitles(type: NoteableType): string {
+function labelTitles(type: NoteableType): string {
   const { column, labels } = noteables[type];
   return `array(select l.title from ${labels} tl join labels l on l.id = tl.label_id
     where tl.${column} = t.id order by l.title)`;
@@ -27,7 +30,7 @@ export function labelTitles(type: NoteableType): string {
  *
  * @param user his id, as SQL.
  */
-export function isSubscribed(type: NoteableType, user: string): string {
+function isSubscribed(type: NoteableType, user: string): string {
   const { column } = noteables[type];
   return `coalesce(
     (select s.subscribed from subscriptions s where s.user_id = ${user} and s.${column} = t.id),
@@ -35,4 +38,43 @@ export function isSubscribed(type: NoteableType, user: string): string {
       or exists (select from notes c where c.noteable_id = t.id and c.noteable_type = '${type}'
         and c.author_id = ${user} and not c.system)
       or exists (select from mentions m where m.${column} = t.id and m.user_id = ${user}))`;
+}
+
+/** What answers show of an issue as of a merge request. */
+export interface NoteableRow {
+  id: number;
+  /** Of the project that shows it. */
+  project_id: number;
+  iid: number;
+  title: string;
+  description: string | null;
+  author_id: number;
+  assignee_id: number | null;
+  user_notes_count: number;
+  created_at: Date;
+  updated_at: Date;
+  /** Titles, in their order. */
+  labels: string[];
+  author: UserSummaryRow;
+  assignee: UserSummaryRow | null;
+  milestone: MilestoneRow | null;
+  /** Whether the viewer hears of it. */
+  subscribed: boolean;
+}
+
+/**
+ * Columns of `NoteableRow`, from `noteableTables`.
+ *
+ * @param viewer his id, as SQL.
+ */
+export function noteableColumns(type: NoteableType, viewer: string): string {
+  return `t.id, t.project_id, t.iid, t.title, t.description, t.author_id, t.assignee_id, t.user_notes_count,
+  t.created_at, t.updated_at, ${labelTitles(type)} as labels, ${summaryOf('t.author_id')} as author,
+  ${summaryOf('t.assignee_id')} as assignee, ${milestoneJson} as milestone,
+  ${isSubscribed(type, viewer)} as subscribed`;
+}
+
+/** Those that were removed have to be left out. */
+export function noteableTables(type: NoteableType): string {
+  return `${noteables[type].table} t left join milestones ms on ms.id = t.milestone_id`;
 }
