@@ -15,6 +15,7 @@ type Parts =
   | 'deploy_keys'
   | 'runners'
   | 'builds'
+  | 'merge_requests'
   | 'repository';
 
 interface Client {

@@ -5,6 +5,7 @@ import './forms.ts';
 import './forms-repository.ts';
 import './issues.ts';
 import './json-bodies.ts';
+import './merge-requests.ts';
 import './notes.ts';
 import './planning.ts';
 import './whole-lists.ts';

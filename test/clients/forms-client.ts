@@ -21,6 +21,7 @@ interface Client {
   globalHooks: Resource;
   deployKeys: Resource;
   issues: Resource<'listNotes' | 'createNote' | 'getNote' | 'updateNote'>;
+  mergeRequests: Resource<'listNotes' | 'createNote' | 'getNote' | 'updateNote' | 'merge'>;
   milestones: Resource<'listIssues'>;
   repository: Resource<
     | 'getBranches'

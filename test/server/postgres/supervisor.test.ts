@@ -56,7 +56,7 @@ async function eventualAnswer(url: string, text: string): Promise<Record<string,
 }
 
 test('a PostgreSQL that is killed comes back under the same address, with what was committed', async (t) => {
-  const { postgres, said } = await start(t, fast);
+  const { postgres, said } = await start(t, { ...fast, patience: 600_000 });
   await query(postgres.url, 'create table kept (round int)');
   for (const round of [1, 2, 3]) {
     await query(postgres.url, `insert into kept values (${round})`);
