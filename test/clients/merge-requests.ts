@@ -68,7 +68,7 @@ clientTest('node-gitlab: merge requests', async (t, place) => {
   await refused(t, mergeRequests.get({ id, merge_request_id: 0 }), 404);
 });
 
-clientTest('gl-got: merge requests are looked into, wait for nothing, are merged and removed', async (t, place) => {
+clientTest('gl-got: merge requests are looked into, merged and removed', async (t, place) => {
   const id = await makeChanged(place);
   const path = `projects/${id}/merge_requests`;
   const given = { source_branch: 'topic', target_branch: 'master', title: 'Two', labels: 'bug' };
