@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
 import { notFound } from '../errors.ts';
 import type { ObjectInfo } from '../git/cat-file-reply.ts';
-import { streamBlob } from '../git/stream-git.ts';
+import { openBlob } from '../git/open-blob.ts';
 import { findPath } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { bytes, type StreamAnswer } from '../http/answers.ts';
@@ -56,15 +55,10 @@ function fileAt(path: string): Endpoint {
   });
 }
 
-/** Up to here bytes are read by the process that runs anyway. While it reads, nobody else reads this repository. */
-const smallBlob = 256 * 1024;
-
 async function sendBlob(
   work: Work,
   dir: string,
   { blob, disposition }: { blob: ObjectInfo; disposition: string },
 ): Promise<StreamAnswer> {
-  const small = blob.size > smallBlob ? null : await work.objects.readObject(dir, blob.sha);
-  const stream = small ? Readable.from(small.data) : streamBlob(dir, blob.sha);
-  return shownText(stream, { size: blob.size, disposition });
+  return shownText(await openBlob(work.objects, dir, blob), { size: blob.size, disposition });
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { StreamAnswer } from './answers.ts';
+import { shownHeaders } from './shown-headers.ts';
 
 /**
  * What somebody wrote, as plain text whatever it is, so that nothing in it runs in the browser of whoever looks at it.
@@ -11,12 +12,5 @@ export function shownText(
   stream: Readable,
   { size, disposition }: { size: number; disposition: string },
 ): StreamAnswer {
-  return new StreamAnswer(stream, {
-    'Content-Type': 'text/plain',
-    'Content-Length': String(size),
-    'Content-Disposition': disposition,
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'private, no-cache',
-  });
+  return new StreamAnswer(stream, shownHeaders({ type: 'text/plain', size, disposition }));
 }

@@ -4,6 +4,7 @@ import { nothingHere } from '../errors.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { originOf } from '../http/mount.ts';
 import { parseQueryString } from '../http/query-string.ts';
+import { shownHeaders } from '../http/shown-headers.ts';
 import { can } from '../policy/project.ts';
 import { imageType } from '../present/upload.ts';
 import { findProject, type ProjectRow } from '../queries/project-row.ts';
@@ -27,15 +28,8 @@ async function send(work: Work, ctx: Context): Promise<void> {
   if (!blob) throw nothingHere();
   const type = imageType(found.filename);
   ctx.body = blob.stream;
-  ctx.set({
-    'Content-Type': type ?? 'application/octet-stream',
-    'Content-Length': String(blob.size),
-    'Content-Disposition': `${type ? 'inline' : 'attachment'}; filename="${found.filename}"`,
-    // Whatever is in there, it runs nothing with the rights of whoever looks at it.
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'private, no-cache',
-  });
+  const disposition = `${type ? 'inline' : 'attachment'}; filename="${found.filename}"`;
+  ctx.set(shownHeaders({ type: type ?? 'application/octet-stream', size: blob.size, disposition }));
 }
 
 async function findReadable(work: Work, ctx: Context): Promise<UploadRow | null> {
