@@ -133,9 +133,9 @@ async function addFork(work: Work, wish: ForkWish, { id, branch }: NewFork): Pro
 /** What describes a project and how it is built; not who may do what with it, its variables, triggers and runners. */
 const insertFork = `
   insert into projects (id, namespace_id, creator_id, default_branch, visibility_level, runners_token_digest,
-    runners_token_sealed, forked_from_id, name, path, description, avatar, builds_enabled, shared_runners_enabled,
+    runners_token_sealed, forked_from_id, name, path, description, avatar, logo, builds_enabled, shared_runners_enabled,
     public_builds, allow_git_fetch, build_timeout, build_coverage_regex, repository_size)
-  select $1, $2, $3, $4, least($5, s.visibility_level), $6, $7, s.id, s.name, s.path, s.description, s.avatar,
+  select $1, $2, $3, $4, least($5, s.visibility_level), $6, $7, s.id, s.name, s.path, s.description, s.avatar, s.logo,
     s.builds_enabled, s.shared_runners_enabled, s.public_builds, s.allow_git_fetch, s.build_timeout,
     s.build_coverage_regex, s.repository_size
   from projects s where s.id = $8 and not s.pending_delete for update

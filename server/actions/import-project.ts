@@ -8,6 +8,7 @@ import { resolveAllowed } from '../outgoing.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql, sqlOne } from '../sql.ts';
 import { protectDefaultBranch } from './branch-protection.ts';
+import { keepLogo } from './keep-logo.ts';
 import { queueTidying } from './queue-tidying.ts';
 import { recordEvent } from './record-event.ts';
 import { queueImport } from './start-import.ts';
@@ -97,6 +98,7 @@ async function finish(work: Work, projectId: number, { userId, fetched }: Finish
     await sql(inner.em, 'update projects set default_branch = $2 where id = $1', [projectId, fetched.branch]);
     if (fetched.branch !== null) await protectDefaultBranch(inner, projectId, fetched.branch);
     await installFetched(fetched, repositoryDir(work.repositoriesDir, projectId));
+    await keepLogo(inner, { projectId, branch: fetched.branch });
     await recordEvent(inner, { projectId, authorId: userId, action: 'imported' });
     await queueTidying(inner, projectId, 0);
   });

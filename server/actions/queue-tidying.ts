@@ -10,19 +10,26 @@ interface Count {
   pushes: number;
   /** Seconds until the repository may be tidied. */
   wait: number;
+  default_branch: string | null;
 }
 
-/** Notes a push that moved refs, and has the repository tidied when it is time. */
-export async function notePush(work: Work, projectId: number): Promise<void> {
+/**
+ * Notes a push that moved refs, and has the repository tidied when it is time.
+ *
+ * @param work inside a transaction, which holds the row of the project from then on.
+ * @returns the default branch as it is while the row is held; null without one.
+ */
+export async function notePush(work: Work, projectId: number): Promise<string | null> {
   const count = await sqlOne<Count>(work.em, countPush, [projectId, betweenTidiesSeconds]);
-  if (!count) return;
+  if (!count) return null;
   if (count.pushes % pushesUntilTidy === 0) await queueTidying(work, projectId, count.wait);
   else if (count.pushes === 1) await queueTidying(work, projectId, patienceSeconds);
+  return count.default_branch;
 }
 
 const countPush = `
   update projects set last_activity_at = now(), pushes_since_tidy = pushes_since_tidy + 1 where id = $1
-  returning pushes_since_tidy as pushes,
+  returning default_branch, pushes_since_tidy as pushes,
     greatest(0, $2 - coalesce(extract(epoch from now() - tidied_at), $2))::float8 as wait`;
 
 /** Has it tidied once, however often it was asked for before. */

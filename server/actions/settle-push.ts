@@ -12,6 +12,7 @@ import { protectDefaultBranch } from './branch-protection.ts';
 import { createPipeline } from './create-pipeline.ts';
 import { followPush } from './follow-push.ts';
 import { keepDropped } from './keep-commits.ts';
+import { keepLogo } from './keep-logo.ts';
 import { queueClosing } from './queue-closing.ts';
 import { notePush } from './queue-tidying.ts';
 import { dropReleases } from './releases.ts';
@@ -143,7 +144,9 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
     work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
   if (mayName) await queueClosing(work, projectId, { pushId });
-  await notePush(work, projectId);
+  // As it is by now: another may have been chosen since the push was read.
+  const branch = await notePush(work, projectId);
+  if (applied.some(({ ref }) => ref === `refs/heads/${branch}`)) await keepLogo(work, { projectId, branch });
   return refs;
 }
 

@@ -14,6 +14,7 @@ import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
 import { requireNames } from './create-project.ts';
+import { keepLogo } from './keep-logo.ts';
 import { takenFaults } from './project-place.ts';
 import {
   chosenVisibility,
@@ -147,5 +148,6 @@ async function changeDefaultBranch(work: Work, project: Project, branch: string)
     throw invalid({ default_branch: ['is not a branch of the repository'] });
   }
   await sql(work.em, 'update projects set default_branch = $2 where id = $1', [project.id, branch]);
+  await keepLogo(work, { projectId: project.id, branch });
   await setHead(dir, branch);
 }

@@ -43,6 +43,8 @@ export const Project = defineEntity({
     runnersTokenDigest: p.blob().unique('projects_runners_token_digest_key'),
     runnersTokenSealed: p.blob(),
     avatar: p.string().nullable(),
+    /** Name of the picture among the files of its default branch that it is shown with; null without one. */
+    logo: p.text().nullable(),
     tagList: p.array().default([]),
     /** Kept by a trigger of the issues. */
     openIssuesCount: p.integer().default(0),

@@ -24,6 +24,7 @@ import { RestoredSourceBranches } from './20261202-restored-source-branches.ts';
 import { SourcesOfNotes } from './20261202-sources-of-notes.ts';
 import { IndexOfSourceProjects } from './20261203-index-of-source-projects.ts';
 import { SourcesOfClosings } from './20261204-sources-of-closings.ts';
+import { ProjectLogos } from './20261205-project-logos.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -52,6 +53,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261202-restored-source-branches': RestoredSourceBranches,
   '20261203-index-of-source-projects': IndexOfSourceProjects,
   '20261204-sources-of-closings': SourcesOfClosings,
+  '20261205-project-logos': ProjectLogos,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

@@ -25,6 +25,7 @@ export const migrationNames = [
   '20261202-restored-source-branches',
   '20261203-index-of-source-projects',
   '20261204-sources-of-closings',
+  '20261205-project-logos',
 ] as const;
 
 /** Where the database says which of them it has had. */
