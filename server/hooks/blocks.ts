@@ -1,4 +1,5 @@
 import { sshUrl } from '../../shared/ssh-url.ts';
+import { projectAvatar } from '../present/project-avatar.ts';
 import type { Work } from '../services.ts';
 import { sqlOne } from '../sql.ts';
 
@@ -11,6 +12,7 @@ export interface HookProject {
   full_path: string;
   description: string | null;
   avatar: string | null;
+  logo: string | null;
   visibility_level: number;
   default_branch: string | null;
 }
@@ -20,7 +22,7 @@ export function findHookProject(work: Work, projectId: number): Promise<HookProj
   return sqlOne<HookProject>(
     work.em,
     `select p.id, p.name, coalesce(o.name, n.name) || ' / ' || p.name as name_with_namespace,
-       n.name as namespace, n.path || '/' || p.path as full_path, p.description, p.avatar,
+       n.name as namespace, n.path || '/' || p.path as full_path, p.description, p.avatar, p.logo,
        p.visibility_level, p.default_branch
      from projects p join namespaces n on n.id = p.namespace_id left join users o on o.id = n.owner_id
      where p.id = $1 and not p.pending_delete`,
@@ -41,7 +43,7 @@ export function projectBlock(work: Work, project: HookProject) {
     name: project.name,
     description: project.description,
     web_url: web,
-    avatar_url: project.avatar,
+    avatar_url: projectAvatar(project, web),
     git_ssh_url: ssh,
     git_http_url: http,
     namespace: project.namespace,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { visibilityLevels } from '../../shared/access-level.ts';
 import { type CloneAddresses, sshUrl } from '../../shared/ssh-url.ts';
 import type { ProjectRow } from '../queries/project-row.ts';
+import { projectAvatar } from './project-avatar.ts';
 import { presentTime, Timestamp } from './timestamp.ts';
 import { presentUserSummary, UserSummaryJson } from './user.ts';
 
@@ -104,7 +105,7 @@ export function presentProject(row: ProjectRow, addresses: CloneAddresses): Proj
     creator_id: row.creator_id,
     namespace: presentNamespace(row),
     ...(row.forked_from ? { forked_from_project: row.forked_from } : {}),
-    avatar_url: row.avatar,
+    avatar_url: projectAvatar(row, webUrl),
     star_count: row.star_count,
     forks_count: row.forks_count,
     ...(row.issues_enabled ? { open_issues_count: row.open_issues_count } : {}),

@@ -22,6 +22,8 @@ export interface ProjectRow {
   build_timeout: number;
   runners_token_sealed: Buffer;
   avatar: string | null;
+  /** Name of the picture among the files of the default branch. */
+  logo: string | null;
   tag_list: string[];
   open_issues_count: number;
   star_count: number;
@@ -100,8 +102,8 @@ function seesSource(viewer: string): string {
 export function projectColumnsFor(viewer: string): string {
   return `p.id, p.name, p.path, p.description, p.default_branch, p.visibility_level,
   p.archived, p.issues_enabled, p.merge_requests_enabled, p.builds_enabled, p.wiki_enabled, p.snippets_enabled,
-  p.shared_runners_enabled, p.public_builds, p.build_timeout, p.runners_token_sealed, p.avatar, p.tag_list,
-  p.open_issues_count, p.star_count, p.forks_count, p.creator_id, p.created_at, p.last_activity_at,
+  p.shared_runners_enabled, p.public_builds, p.build_timeout, p.runners_token_sealed, p.avatar, p.logo,
+  p.tag_list, p.open_issues_count, p.star_count, p.forks_count, p.creator_id, p.created_at, p.last_activity_at,
   p.import_status, p.import_error,
   n.id as namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
   n.owner_id as namespace_owner_id, n.description as namespace_description, n.avatar as namespace_avatar,
