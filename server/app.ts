@@ -15,6 +15,7 @@ import { healthRouter } from './web/health.ts';
 import { homeRouter } from './web/home.ts';
 import { consentRouter } from './web/oauth.ts';
 import { tokenRouter } from './web/oauth-tokens.ts';
+import { projectAvatarRouter } from './web/project-avatar.ts';
 import { signInRouter } from './web/sign-in.ts';
 import { signUpRouter } from './web/sign-up.ts';
 import { uploadsRouter } from './web/uploads.ts';
@@ -35,6 +36,7 @@ export function createApp(services: Services, options: MountOptions = { checkAns
     mount(runnerEndpoints, { prefix: runnerPrefix, services, options }),
     homeRouter(services),
     uploadsRouter(services),
+    projectAvatarRouter(services),
     tokenRouter(services),
     consentRouter(services),
     signInRouter(services),
