@@ -1,6 +1,7 @@
 import { announceNoteable } from '../hooks/announce-noteable.ts';
 import { isOpen } from '../policy/merge-request.ts';
 import { holdHeadPipelineStatus, holdMergeFacts, type MergeFacts } from '../queries/merge-facts.ts';
+import { mergeWhenReady } from '../queries/merge-tasks.ts';
 import type { Work } from '../services.ts';
 import { inTransaction, sql } from '../sql.ts';
 import type { Acceptance } from './accept-merge-request.ts';
@@ -62,6 +63,4 @@ export async function lookAgain({ em }: Work, mergeRequestId: number): Promise<v
 }
 
 const look = `
-  select (graphile_worker.add_job('merge_when_ready', json_build_object('mergeRequestId', t.id),
-    job_key := 'merge_when_ready:' || t.id, max_attempts := 25)).id
-  from merge_requests t where t.id = $1 and t.merge_when_build_succeeds`;
+  select ${mergeWhenReady} from merge_requests t where t.id = $1 and t.merge_when_build_succeeds`;

@@ -1,5 +1,6 @@
 import { announceNoteable } from '../hooks/announce-noteable.ts';
 import { tellPeople } from '../mail/happening.ts';
+import { type HeldNoteable, holdStatement } from '../queries/noteable.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import type { ReferenceSource } from './note-references.ts';
@@ -7,16 +8,9 @@ import { recordEvent } from './record-event.ts';
 import { writeSystemNotes } from './write-system-notes.ts';
 
 /** An issue that nobody else changes until the transaction ends. */
-export interface HeldIssue {
-  id: number;
-  project_id: number;
-  iid: number;
-  title: string;
-  description: string | null;
+export interface HeldIssue extends HeldNoteable {
   state: 'opened' | 'closed';
   moved_to_id: number | null;
-  assignee: { id: number; username: string } | null;
-  milestone: { id: number; iid: number } | null;
 }
 
 /** Waits for whoever changes the issue. @returns null when it is gone. */
@@ -24,15 +18,7 @@ export async function holdIssue({ em }: Work, id: number): Promise<HeldIssue | n
   return sqlOne<HeldIssue>(em, hold, [id]);
 }
 
-// What is joined has to be that of the row that was waited for, so the row comes first.
-const hold = `
-  with held as materialized (
-    select * from issues where id = $1 and deleted_at is null for no key update
-  )
-  select t.id, t.project_id, t.iid, t.title, t.description, t.state, t.moved_to_id,
-    case when u.id is not null then json_build_object('id', u.id, 'username', u.username) end as assignee,
-    case when m.id is not null then json_build_object('id', m.id, 'iid', m.iid) end as milestone
-  from held t left join users u on u.id = t.assignee_id left join milestones m on m.id = t.milestone_id`;
+const hold = holdStatement('Issue', ['state', 'moved_to_id']);
 
 export interface StateChange {
   issue: HeldIssue;

@@ -2,6 +2,7 @@ import { announceNoteable } from '../hooks/announce-noteable.ts';
 import { tellPeople } from '../mail/happening.ts';
 import { changeNotes } from '../policy/change-notes.ts';
 import type { MergeRequestState } from '../queries/merge-request-row.ts';
+import { type HeldNoteable, holdStatement } from '../queries/noteable.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { noteReferences } from './note-references.ts';
@@ -12,16 +13,9 @@ import type { Heads } from './take-heads.ts';
 import { writeSystemNotes } from './write-system-notes.ts';
 
 /** A merge request that nobody else changes until the transaction ends. */
-export interface HeldMergeRequest {
-  id: number;
-  project_id: number;
-  iid: number;
+export interface HeldMergeRequest extends HeldNoteable {
   target_branch: string;
-  title: string;
-  description: string | null;
   state: MergeRequestState;
-  assignee: { id: number; username: string } | null;
-  milestone: { id: number; iid: number } | null;
 }
 
 /** Waits for whoever changes the merge request. @returns null when it is gone. */
@@ -29,15 +23,7 @@ export async function holdMergeRequest({ em }: Work, id: number): Promise<HeldMe
   return sqlOne<HeldMergeRequest>(em, hold, [id]);
 }
 
-// What is joined has to be that of the row that was waited for, so the row comes first.
-const hold = `
-  with held as materialized (
-    select * from merge_requests where id = $1 and deleted_at is null for no key update
-  )
-  select t.id, t.project_id, t.iid, t.target_branch, t.title, t.description, t.state,
-    case when u.id is not null then json_build_object('id', u.id, 'username', u.username) end as assignee,
-    case when m.id is not null then json_build_object('id', m.id, 'iid', m.iid) end as milestone
-  from held t left join users u on u.id = t.assignee_id left join milestones m on m.id = t.milestone_id`;
+const hold = holdStatement('MergeRequest', ['target_branch', 'state']);
 
 /** What is told of a new state, besides the note. */
 const happenings = {

@@ -1,5 +1,6 @@
 import { type LatestBuild, nextJobs } from '../ci/next-builds.ts';
 import { aggregateStatus, type StatusRow } from '../ci/status.ts';
+import { mergeWhenReady } from '../queries/merge-tasks.ts';
 import { type LatestRow, latestRows, plannedJobs } from '../queries/pipeline-row.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
@@ -48,8 +49,6 @@ const update = `
       select started_at, finished_at from external_statuses where pipeline_id = $1 and latest) r) t
   where pl.id = $1 returning pl.project_id, pl.sha, pl.ref, pl.tag, pl.status
   )
-  select (graphile_worker.add_job('merge_when_ready', json_build_object('mergeRequestId', t.id),
-    job_key := 'merge_when_ready:' || t.id, max_attempts := 25)).id
-  from changed c join merge_requests t on t.source_project_id = c.project_id and t.source_branch = c.ref
+  select ${mergeWhenReady} from changed c join merge_requests t on t.source_project_id = c.project_id and t.source_branch = c.ref
     and t.state in ('opened', 'reopened') and t.deleted_at is null
   where c.status = 'success' and not c.tag and t.head_sha = c.sha and t.merge_when_build_succeeds`;

@@ -74,6 +74,34 @@ export function noteableColumns(type: NoteableType, viewer: string): string {
   ${isSubscribed(type, viewer)} as subscribed`;
 }
 
+/** What whoever changes an issue or a merge request has to know of it. */
+export interface HeldNoteable {
+  id: number;
+  project_id: number;
+  iid: number;
+  title: string;
+  description: string | null;
+  assignee: { id: number; username: string } | null;
+  milestone: { id: number; iid: number } | null;
+}
+
+/**
+ * Statement that waits for whoever changes the row `$1` and gives it, to be changed by nobody else until the transaction
+ * ends; no row when it is gone. What is joined has to be that of the row that was waited for, so the row comes first.
+ *
+ * @param own columns besides those of `HeldNoteable`.
+ */
+export function holdStatement(type: NoteableType, own: readonly string[]): string {
+  return `
+  with held as materialized (
+    select * from ${noteables[type].table} where id = $1 and deleted_at is null for no key update
+  )
+  select t.id, t.project_id, t.iid, t.title, t.description, ${own.map((column) => `t.${column}`).join(', ')},
+    case when u.id is not null then json_build_object('id', u.id, 'username', u.username) end as assignee,
+    case when m.id is not null then json_build_object('id', m.id, 'iid', m.iid) end as milestone
+  from held t left join users u on u.id = t.assignee_id left join milestones m on m.id = t.milestone_id`;
+}
+
 /** Those that were removed have to be left out. */
 export function noteableTables(type: NoteableType): string {
   return `${noteables[type].table} t left join milestones ms on ms.id = t.milestone_id`;
