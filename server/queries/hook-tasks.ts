@@ -44,6 +44,15 @@ function tellHooks({ source, heard, subject, event }: Telling): string {
   )`;
 }
 
+/** Those of the row's project, and those of the whole system, that asked for it. */
+function askedFor(flag: string): string {
+  return `(h.project_id = s.project_id or h.project_id is null) and h.${flag}`;
+}
+
+function headerOf(name: string): string {
+  return `case when h.project_id is null then 'System Hook' else '${name} Hook' end`;
+}
+
 /** Expression that starts the sending of what the part `told` has put up; it has to be in the result. */
 export const wakeHooks = `(select count((graphile_worker.add_job('deliver_hook',
   json_build_object('hookId', hook_id), queue_name := 'hook:' || hook_id)).id)
@@ -55,12 +64,11 @@ export const wakeHooks = `(select count((graphile_worker.add_job('deliver_hook',
  * @param source name of a part before this one, with `id` and `project_id` of each new event.
  */
 export function tellOfPushes(source: string, { isTag }: { isTag: boolean }): string {
-  const flag = isTag ? 'tag_push_events' : 'push_events';
   return tellHooks({
     source,
-    heard: `(h.project_id = s.project_id or h.project_id is null) and h.${flag}`,
+    heard: askedFor(isTag ? 'tag_push_events' : 'push_events'),
     subject: `json_build_object('kind', 'push', 'eventId', s.id)`,
-    event: `case when h.project_id is null then 'System Hook' else '${isTag ? 'Tag Push' : 'Push'} Hook' end`,
+    event: headerOf(isTag ? 'Tag Push' : 'Push'),
   });
 }
 
@@ -72,9 +80,9 @@ export function tellOfPushes(source: string, { isTag }: { isTag: boolean }): str
 export function tellOfNotes(source: string): string {
   return tellHooks({
     source,
-    heard: 'h.project_id = s.project_id and h.note_events',
+    heard: askedFor('note_events'),
     subject: `json_build_object('kind', 'note', 'noteId', s.id)`,
-    event: `'Note Hook'`,
+    event: headerOf('Note'),
   });
 }
 
@@ -101,14 +109,14 @@ export function tellOfBuilds(source: string): string {
  * @param source name of a part before this one, with all columns of the row.
  */
 export function tellOfNoteable(source: string, type: NoteableType): string {
-  const [flag, kind, header] =
+  const [flag, kind, name] =
     type === 'Issue'
-      ? ['issues_events', 'issue', 'Issue Hook']
-      : ['merge_requests_events', 'merge_request', 'Merge Request Hook'];
+      ? ['issues_events', 'issue', 'Issue']
+      : ['merge_requests_events', 'merge_request', 'Merge Request'];
   return tellHooks({
     source,
-    heard: `h.project_id = s.project_id and h.${flag}`,
+    heard: askedFor(flag),
     subject: `json_build_object('kind', '${kind}', 'action', $2::text, 'userId', $3::int, 'row', to_jsonb(s))`,
-    event: `'${header}'`,
+    event: headerOf(name),
   });
 }

@@ -29,7 +29,7 @@ async function comment(project: MadeProject, sha: string, json: Record<string, u
   if (made.status !== 201) throw new Error(`no comment: ${made.status}`);
 }
 
-test.serial('a comment on a line is told once, to the hooks of the project that asked', async (t) => {
+test.serial('a comment on a line is told once, to the hooks that asked', async (t) => {
   const { app } = holder;
   const { project, tree, url } = await empty();
   await tree.commit({ 'a.txt': 'one\ntwo\n' });
@@ -94,7 +94,10 @@ test.serial('a comment on a line is told once, to the hooks of the project that 
     type: 'DiffNote',
     url: `${web}/commit/${sha}#note_${id}`,
   });
-  for (const path of ['/no-notes', '/system', '/elsewhere']) t.deepEqual(receiver.at(path), [], path);
+  const [system, ...more] = receiver.at<NoteBody>('/system');
+  t.deepEqual([system?.body, more], [received[0]?.body, []]);
+  t.is(system?.headers['x-gitlab-event'], 'System Hook');
+  for (const path of ['/no-notes', '/elsewhere']) t.deepEqual(receiver.at(path), [], path);
 });
 
 test.serial('a comment on a whole commit has no place; one that is gone is told to nobody', async (t) => {

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { announceNoteable } from '../../server/hooks/announce-noteable.ts';
 import { inTransaction } from '../../server/sql.ts';
 import { rootToken } from '../support/app.ts';
@@ -27,6 +27,16 @@ async function hook(place: string, path: string, flags: Record<string, boolean>)
 
 function personOf({ username }: { username: string }, block: unknown) {
   return { name: `Name of ${username}`, username, avatar_url: (block as { avatar_url: string }).avatar_url };
+}
+
+/** A hook of the whole system that asked for it hears the same. */
+function isToldToTheSystem(t: ExecutionContext, body: Body, path = '/system'): void {
+  const heard = receiver
+    .at<Body>(path)
+    .filter((message) => message.body.object_attributes.id === body.object_attributes.id);
+  t.is(heard.length, 1);
+  t.is(heard[0]?.headers['x-gitlab-event'], 'System Hook');
+  t.deepEqual(heard[0]?.body, body);
 }
 
 test.serial('an issue is told as it was when it was changed, to the hooks that asked', async (t) => {
@@ -86,7 +96,8 @@ test.serial('an issue is told as it was when it was changed, to the hooks that a
   t.regex(String((body.user as { avatar_url: string }).avatar_url), /gravatar/);
   t.like(block, { web_url: web, path_with_namespace: project.fullPath, default_branch: null });
   t.like(repository, { name: project.path, homepage: web, description: null });
-  for (const path of ['/no-issues', '/system', '/elsewhere']) t.deepEqual(receiver.at(path), [], path);
+  isToldToTheSystem(t, received.body);
+  for (const path of ['/no-issues', '/elsewhere']) t.deepEqual(receiver.at(path), [], path);
 });
 
 test.serial('a merge request is told with both projects and its last commit', async (t) => {
@@ -94,6 +105,7 @@ test.serial('a merge request is told with both projects and its last commit', as
   const { project, sha } = await filled();
   await hook(`/projects/${project.id}`, '/requests', { merge_requests_events: true });
   await hook(`/projects/${project.id}`, '/no-requests', { issues_events: true });
+  await hook('', '/system-requests', { merge_requests_events: true });
   const fork = await app.make.project({ visibility: 'public' });
   const columns = {
     ...{ title: 'WIP: mend', source_branch: 'mend', source_project_id: fork.id, head_sha: sha },
@@ -150,6 +162,7 @@ test.serial('a merge request is told with both projects and its last commit', as
   });
   t.deepEqual(target, body.project);
   t.like(source, { path_with_namespace: fork.fullPath, visibility_level: 20 });
+  isToldToTheSystem(t, received.body, '/system-requests');
   t.deepEqual(receiver.at('/no-requests'), []);
 });
 
