@@ -12,7 +12,7 @@ import { type ClosingSource, closeIssue } from './close-issue.ts';
 import { closingNames, newCommits } from './closing-names.ts';
 import { noteReferences } from './note-references.ts';
 import { ownRequests } from './own-requests.ts';
-import type { ClosingCause } from './queue-closing.ts';
+import type { ClosingCause, Merged } from './queue-closing.ts';
 
 /** Branches of one push whose commits are read, the default one first. */
 const mostBranches = 20;
@@ -22,10 +22,8 @@ const mostBranches = 20;
  * is closed once by each cause, so that the task can be repeated, also after somebody opened one again.
  */
 export async function closeIssues(work: Work, by: ClosingCause): Promise<void> {
-  if ('mergeRequestId' in by) await closeByMergeRequest(work, by);
-  else
-    for (const branch of await sql<Branch>(work.em, findBranches, [by.pushId]))
-      await readBranch(work, branch);
+  for (const merged of by.merged) await closeByMergeRequest(work, merged);
+  for (const branch of await sql<Branch>(work.em, findBranches, [by.pushId])) await readBranch(work, branch);
 }
 
 /** Where a push moved a branch. */
@@ -106,10 +104,7 @@ const findMerged = `
     join namespaces n on n.id = p.namespace_id
   where m.id = $1 and m.state = 'merged' and m.deleted_at is null and m.target_branch = p.default_branch`;
 
-async function closeByMergeRequest(
-  work: Work,
-  { mergeRequestId, userId }: { mergeRequestId: number; userId: number },
-): Promise<void> {
+async function closeByMergeRequest(work: Work, { mergeRequestId, userId }: Merged): Promise<void> {
   const request = await sqlOne<MergedRow>(work.em, findMerged, [mergeRequestId]);
   if (!request) return;
   const { project_id: projectId, full_path: fullPath, iid } = request;

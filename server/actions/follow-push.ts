@@ -13,6 +13,7 @@ import { broughtHeads, type FollowedPush, type Moves, movesOf } from './followed
 import { markMerged, markMergedByHand } from './mark-merged.ts';
 import { changeMergeRequestState } from './merge-request-changes.ts';
 import { noteBranch } from './note-branch.ts';
+import type { Merged } from './queue-closing.ts';
 import { refreshHead } from './refresh-merge-request.ts';
 
 /**
@@ -21,10 +22,11 @@ import { refreshHead } from './refresh-merge-request.ts';
  *
  * @param work inside the transaction that settles the push, before it holds the row of a project. Each move is followed
  * once, provided that its event is written in the same transaction.
+ * @returns those that are merged now.
  */
-export async function followPush(work: Work, push: FollowedPush): Promise<void> {
+export async function followPush(work: Work, push: FollowedPush): Promise<Merged[]> {
   const moves = push.applied.filter(({ ref }) => readRefName(ref)?.isTag === false);
-  if (moves.length === 0) return;
+  if (moves.length === 0) return [];
   const rows = await holdFollowed(work.em, {
     pushId: push.pushId,
     projectId: push.projectId,
@@ -32,16 +34,26 @@ export async function followPush(work: Work, push: FollowedPush): Promise<void> 
     made: moves.filter(isMade).map(({ ref }) => ref),
     merged: moves.flatMap(({ merge }) => (merge ? [merge.id] : [])),
   });
-  if (rows.length === 0) return;
+  if (rows.length === 0) return [];
   const byRef = new Map(moves.map((move) => [move.ref, move]));
   const brought = await broughtHeads(work, push, { rows, byRef });
   const kept: FollowedRow[] = [];
+  const merged: Merged[] = [];
   for (const row of rows) {
-    const isOver = await followRow(work, { push, byRef, brought, row });
-    if (!isOver) kept.push(row);
+    const end = await followRow(work, { push, byRef, brought, row });
+    if (end === 'open') kept.push(row);
+    if (end === 'merged') merged.push({ mergeRequestId: row.id, userId: userOf(push, row) });
   }
   await forgetStatus(work, push, { rows: kept, byRef });
+  return merged;
 }
+
+/** Whoever pushed, or else the author. */
+function userOf({ userId }: FollowedPush, { author_id }: FollowedRow): number {
+  return userId ?? author_id;
+}
+
+type End = 'merged' | 'closed' | 'open';
 
 interface OneRow {
   push: FollowedPush;
@@ -51,43 +63,43 @@ interface OneRow {
   row: FollowedRow;
 }
 
-/** @returns whether the request is merged or closed now. */
-async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Promise<boolean> {
-  const userId = push.userId ?? row.author_id;
+/** @returns how the request is now. */
+async function followRow(work: Work, { push, byRef, brought, row }: OneRow): Promise<End> {
+  const userId = userOf(push, row);
   const { target, source } = movesOf(row, push, byRef);
   for (const { merge, newSha: commitSha, oldSha: ontoSha } of byRef.values()) {
     if (merge?.id !== row.id) continue;
     await markMerged(work, row, { ...merge, userId, commitSha, ontoSha });
-    return true;
+    return 'merged';
   }
   if (row.state === 'closed') {
     if (source && isMade(source)) await noteBranch(work, row, { userId, did: 'Restored' });
-    return true;
+    return 'closed';
   }
   if (target && brought.has(`${target.ref} ${row.head_sha}`)) {
     await markMergedByHand(work, row, userId);
-    return true;
+    return 'merged';
   }
   if (source?.newSha === zeroSha) return endWithoutSource(work, row, userId);
   if (target?.newSha === zeroSha) return close(work, row, userId);
   if (source) await refresh(work, row, userId);
-  return false;
+  return 'open';
 }
 
 function isMade({ oldSha, newSha }: RefChange): boolean {
   return oldSha === zeroSha && newSha !== zeroSha;
 }
 
-async function close(work: Work, row: FollowedRow, userId: number): Promise<true> {
+async function close(work: Work, row: FollowedRow, userId: number): Promise<'closed'> {
   await changeMergeRequestState(work, { mergeRequest: row, state: 'closed', userId });
-  return true;
+  return 'closed';
 }
 
-async function endWithoutSource(work: Work, row: FollowedRow, userId: number): Promise<true> {
+async function endWithoutSource(work: Work, row: FollowedRow, userId: number): Promise<End> {
   await noteBranch(work, row, { userId, did: 'Deleted' });
   if (!(await isInTarget(work, row))) return close(work, row, userId);
   await markMergedByHand(work, row, userId);
-  return true;
+  return 'merged';
 }
 
 /** Whether the target has all commits of the request, of which there are some. */

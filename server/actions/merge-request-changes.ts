@@ -6,7 +6,6 @@ import { type HeldNoteable, holdStatement } from '../queries/noteable.ts';
 import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { noteReferences } from './note-references.ts';
-import { queueClosing } from './queue-closing.ts';
 import { recordEvent } from './record-event.ts';
 import { setLabels } from './set-labels.ts';
 import type { Heads } from './take-heads.ts';
@@ -40,8 +39,7 @@ export interface StateChange {
 
 /**
  * Closes a merge request, opens it again or says that it is merged, with what follows: a note, a line of the project's
- * activity, messages to hooks and to people, and the end of the issues that it closes. Nobody waits for a build of it
- * any more.
+ * activity, messages to hooks and to people. Nobody waits for a build of it any more.
  */
 export async function changeMergeRequestState(
   work: Work,
@@ -57,7 +55,6 @@ export async function changeMergeRequestState(
   await recordEvent(work, { projectId, authorId: userId, action: event, ...target });
   await announceNoteable(work, { ...noteable, action, userId });
   await tellPeople(work, { kind, ...noteable, by: userId });
-  if (state === 'merged') await queueClosing(work, projectId, { mergeRequestId: id, userId });
 }
 
 const setState = `update merge_requests set state = $2, updated_by_id = $3, updated_at = now(),

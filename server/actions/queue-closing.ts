@@ -1,17 +1,20 @@
 import type { Work } from '../services.ts';
 
-/** A push, or the merge of a merge request with whoever did it. */
-export type ClosingCause = { pushId: number } | { mergeRequestId: number; userId: number };
+/** A merge request that a push has merged, and who did. */
+export interface Merged {
+  mergeRequestId: number;
+  userId: number;
+}
+
+export interface ClosingCause {
+  pushId: number;
+  merged: readonly Merged[];
+}
 
 /**
- * Has a task close what the commits of a push, or a merge request that was merged, say they close; of commits it also
- * tells where they are named. Those of one project come one after the other, so that what a merge request closes is
- * closed by that, and not by the push that it led to, provided that it is queued first.
- *
- * @param projectId the project of the push, or the one that the merge request goes to.
+ * Has a task close what the commits of a push, and the merge requests that it has merged, say they close; of commits it
+ * also tells where they are named. What a merge request closes is closed by that, and not by the push that it led to.
  */
-export async function queueClosing(work: Work, projectId: number, by: ClosingCause): Promise<void> {
-  const key = 'pushId' in by ? `push:${by.pushId}` : `merge_request:${by.mergeRequestId}`;
-  const options = { key: `close_issues:${key}`, queueName: `close_issues:${projectId}` };
-  await work.queue.add(work.em, 'close_issues', by, options);
+export async function queueClosing(work: Work, by: ClosingCause): Promise<void> {
+  await work.queue.add(work.em, 'close_issues', by);
 }

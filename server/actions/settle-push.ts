@@ -123,7 +123,7 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   if (applied.length === 0) return 0;
   const { id: pushId, project_id: projectId, user_id: userId } = push;
   // Merge requests before projects: so they are held everywhere.
-  await followPush(work, { pushId, projectId, userId, dir, applied });
+  const merged = await followPush(work, { pushId, projectId, userId, dir, applied });
   await keepDropped(work, { projectId, dir, changes: applied });
   await chooseDefaultBranch(work, { push, dir, applied });
   await dropReleases(work, { pushId, projectId, tags: removedTags(applied) });
@@ -143,7 +143,7 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   if (refs > 0) {
     work.log.warn({ project: push.project_id, push: push.id, refs }, 'no pipelines for so many refs at once');
   }
-  if (mayName) await queueClosing(work, projectId, { pushId });
+  if (mayName || merged.length > 0) await queueClosing(work, { pushId, merged });
   // As it is by now: another may have been chosen since the push was read.
   const branch = await notePush(work, projectId);
   if (applied.some(({ ref }) => ref === `refs/heads/${branch}`)) await keepLogo(work, { projectId, branch });

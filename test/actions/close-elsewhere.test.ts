@@ -24,7 +24,10 @@ async function closedFromHidden() {
   await app.runTasks();
   const description = `Closes ${open.fullPath}#${byRequest.iid}`;
   const request = await app.make.mergeRequest(hidden, { columns: { state: 'merged', description } });
-  await queueClosing(app.work, hidden.id, { mergeRequestId: request.id, userId: hidden.owner.id });
+  await queueClosing(app.work, {
+    pushId: 0,
+    merged: [{ mergeRequestId: request.id, userId: hidden.owner.id }],
+  });
   await app.runTasks();
   const [outsider, member] = [await app.make.user(), await app.make.member(hidden, 'developer')];
   const commitPath = `${hidden.fullPath}@${sha}`;

@@ -156,7 +156,7 @@ test('what was opened again stays so when the task is repeated, until another co
     `select push_id from events where project_id = $1 and data->>'after' = $2`,
     [project.id, sha],
   );
-  await queueClosing(app.work, project.id, { pushId: push?.push_id ?? 0 });
+  await queueClosing(app.work, { pushId: push?.push_id ?? 0, merged: [] });
   await app.runTasks();
   t.is(await stateOf(issue), 'opened');
   t.deepEqual(await notesOf(issue), notes);
@@ -167,14 +167,17 @@ test('what was opened again stays so when the task is repeated, until another co
   t.is(await stateOf(issue), 'closed');
 });
 
-test('commits that name nothing, tags, and branches that go, queue no task', async (t) => {
+test.serial('commits that name nothing, tags, and branches that go, queue no task', async (t) => {
   const { app } = holder;
   const { project, tree, url } = await filled();
   const issue = await app.make.issue(project);
   const queued = () =>
-    app.rows(`select 1 from graphile_worker.jobs where key like 'close_issues:%' and queue_name = $1`, [
-      `close_issues:${project.id}`,
-    ]);
+    app.rows(
+      `select 1 from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+       where t.identifier = 'close_issues' and (j.payload->>'pushId')::int in (
+         select push_id from events where project_id = $1)`,
+      [project.id],
+    );
   await tree.commit({ a: '1' }, 'Nothing to see');
   await tree.git('push', '--quiet', url, 'master');
   await tree.commit({ a: '2' }, `Closes #${issue.iid}`);
@@ -197,7 +200,10 @@ async function merged(
   const columns = { state: 'merged', head_sha: sha, base_sha: base, description: given.description ?? null };
   const request = await app.make.mergeRequest(project, { columns: { ...columns, ...given.columns } });
   const run = async () => {
-    await queueClosing(app.work, project.id, { mergeRequestId: request.id, userId: project.owner.id });
+    await queueClosing(app.work, {
+      pushId: 0,
+      merged: [{ mergeRequestId: request.id, userId: project.owner.id }],
+    });
     await app.runTasks();
   };
   return { ...request, run };
@@ -219,7 +225,10 @@ test('a merged request closes what its description and its commits say, in its o
   const description = `Closes #${described.iid} and ${address}`;
   const columns = { state: 'merged', head_sha: sha, base_sha: base, description };
   const request = await app.make.mergeRequest(project, { columns });
-  await queueClosing(app.work, project.id, { mergeRequestId: request.id, userId: project.owner.id });
+  await queueClosing(app.work, {
+    pushId: 0,
+    merged: [{ mergeRequestId: request.id, userId: project.owner.id }],
+  });
   // The push that it led to.
   await tree.git('push', '--quiet', url, 'side:master');
   await app.runTasks();
