@@ -6,6 +6,7 @@ import { resolveCommit } from '../git/refs.ts';
 import type { ProjectScope } from '../queries/project-scope.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
+import { findAtEnd } from './ref-lookup.ts';
 
 /** Full id of the commit that a list is about: the one named, or the newest one of the default branch; null without. */
 export async function headOf(
@@ -23,6 +24,18 @@ export async function requireCommit(work: Work, project: ProjectScope, name: str
   const sha = await resolveCommit(work.objects, dir, name);
   if (sha === null) throw notFound('Commit');
   return readKnownCommit(work.objects, dir, sha);
+}
+
+/**
+ * Full id of the commit that is named at the end of the path.
+ *
+ * @throws AppError 404 when the repository has no such commit, branch or tag.
+ */
+export async function requireCommitAtEnd(work: Work, project: ProjectScope, name: string): Promise<string> {
+  const dir = repositoryOf(work, project);
+  const sha = await findAtEnd(name, (given) => resolveCommit(work.objects, dir, given));
+  if (sha === null) throw notFound('Commit');
+  return sha;
 }
 
 /** @throws AppError 503 when git needed longer than it was given. */

@@ -2,7 +2,7 @@ import { commitStatus } from '../ci/status.ts';
 import { unavailable } from '../errors.ts';
 import { listCommits } from '../git/commit-list.ts';
 import { commitLimits, diffOf, emptyTree } from '../git/diff.ts';
-import { readCommits } from '../git/read-commits.ts';
+import { readCommits, readKnownCommit } from '../git/read-commits.ts';
 import { rawPathsOf } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { PageAnswer } from '../http/answers.ts';
@@ -22,7 +22,7 @@ import type { ProjectScope } from '../queries/project-scope.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
-import { headOf, inTime, requireCommit } from './commit-lookup.ts';
+import { headOf, inTime, requireCommit, requireCommitAtEnd } from './commit-lookup.ts';
 
 const list = endpoint({
   method: 'GET',
@@ -61,8 +61,9 @@ const get = endpoint({
   params: { sha: pathText() },
   returns: CommitDetailJson,
   async run({ viewer, project, params, work }) {
-    const commit = await requireCommit(work, project, params.sha);
-    return presentCommitDetail(commit, await statusOf(work, { viewer, project, sha: commit.sha }));
+    const sha = await requireCommitAtEnd(work, project, params.sha);
+    const commit = await readKnownCommit(work.objects, repositoryOf(work, project), sha);
+    return presentCommitDetail(commit, await statusOf(work, { viewer, project, sha }));
   },
 });
 

@@ -36,15 +36,22 @@ export async function findRef(
   return sha === null ? null : { name, sha };
 }
 
-/** As `findRef`, for reading: a name that ends in `.json` and is not there may be meant without that. */
-export async function findShownRef(
+/** As `findRef`, for a name at the end of the path, where nothing is taken away. */
+export function findShownRef(
   work: Work,
   project: { id: number },
   { kind, name }: RefName,
 ): Promise<FoundRef | null> {
-  const found = await findRef(work, project, { kind, name });
-  if (found || !name.endsWith('.json')) return found;
-  return findRef(work, project, { kind, name: name.slice(0, -'.json'.length) });
+  return findAtEnd(name, (given) => findRef(work, project, { kind, name: given }));
+}
+
+/** Looks for a name at the end of the path: one that ends in `.json` and is not there may be meant without that. */
+export async function findAtEnd<T>(
+  name: string,
+  find: (name: string) => Promise<T | null>,
+): Promise<T | null> {
+  const found = await find(name);
+  return found === null && name.endsWith('.json') ? find(name.slice(0, -'.json'.length)) : found;
 }
 
 /** Everything that is shown of branches, with one statement for all of them. */

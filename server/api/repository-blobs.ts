@@ -10,8 +10,8 @@ import { pathText, text } from '../http/params.ts';
 import { shownText } from '../http/shown-text.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Work } from '../services.ts';
+import { requireCommitAtEnd } from './commit-lookup.ts';
 import { filePath } from './repository-file-path.ts';
-import { requirePlace } from './repository-place.ts';
 
 const raw = endpoint({
   method: 'GET',
@@ -45,7 +45,8 @@ function fileAt(path: string): Endpoint {
     params: { sha: pathText(), filepath: text({ max: 4096 }) },
     returns: bytes('text/plain'),
     async run({ project, params, work }) {
-      const { dir, sha } = await requirePlace(work, { project, ref: params.sha, missing: 'Commit' });
+      const dir = repositoryOf(work, project);
+      const sha = await requireCommitAtEnd(work, project, params.sha);
       const names = filePath(params.filepath);
       const entry = await findPath(work.objects, dir, { commit: sha, path: names });
       const blob = entry?.type === 'blob' ? await work.objects.readInfo(dir, entry.id) : null;

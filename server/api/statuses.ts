@@ -8,7 +8,7 @@ import { can } from '../policy/project.ts';
 import { CommitStatusJson, presentCommitStatus } from '../present/commit-status.ts';
 import { type CommitStatusRow, findExternalStatus, listCommitStatuses } from '../queries/commit-statuses.ts';
 import { repositoryOf } from '../queries/repository.ts';
-import { inTime, requireCommit } from './commit-lookup.ts';
+import { inTime, requireCommit, requireCommitAtEnd } from './commit-lookup.ts';
 
 const list = endpoint({
   method: 'GET',
@@ -58,7 +58,7 @@ const post = endpoint({
   },
   returns: CommitStatusJson,
   async run({ viewer, project, params, work, signal }) {
-    const { sha } = await requireCommit(work, project, params.sha);
+    const sha = await requireCommitAtEnd(work, project, params.sha);
     const posted = {
       projectId: project.id,
       dir: repositoryOf(work, project),

@@ -9,6 +9,7 @@ import { type BodySize, hasLargeBody, readBody } from './body.ts';
 import { clientGone } from './client-gone.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { loadScope } from './load-scope.ts';
+import { pathParams } from './normalize.ts';
 import { listNames, type Params, readPage, readParams } from './params.ts';
 import { type ListNames, parseQueryString } from './query-string.ts';
 import { respond } from './respond.ts';
@@ -47,11 +48,12 @@ async function serve(
   const isStream = declared.body === 'stream';
   const header = (name: string) => ctx.get(name);
   const { access } = declared;
+  const inPath = pathParams(ctx, declared.path);
   if (declared.body === 'files' && hasLargeBody(ctx.req)) {
-    access.check(await access.load({ work, raw: { ...query, ...ctx.params }, header }));
+    access.check(await access.load({ work, raw: { ...query, ...inPath }, header }));
   }
   const body = isStream ? {} : await readBody(ctx, sizeOf(declared), lists);
-  const raw: Record<string, unknown> = { ...query, ...body, ...ctx.params };
+  const raw: Record<string, unknown> = { ...query, ...body, ...inPath };
   const scope = await loadScope(ctx, declared, { work, raw, header });
   ctx.state.viewer = (scope as { viewer?: { id: number } | null }).viewer?.id;
   if (!declared.paramsFirst) access.check(scope);
