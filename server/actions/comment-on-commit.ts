@@ -26,7 +26,7 @@ export interface CommitComment {
 export async function commentOnCommit(work: Work, comment: CommitComment): Promise<number> {
   const { projectId, authorId, commit, body, wanted, signal } = comment;
   const dir = repositoryOf(work, { id: projectId });
-  const line = wanted && (await findCommentedLine({ ...wanted, dir, commit, signal }));
+  const line = wanted && (await findCommentedLine(work.objects, { ...wanted, dir, commit, signal }));
   const place = wanted && line && { ...wanted, lineCode: line.lineCode };
   await keepAround(dir, commit.sha);
   const noteable = { type: 'Commit', id: null, sha: commit.sha } as const;

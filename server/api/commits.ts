@@ -79,7 +79,7 @@ const diff = endpoint({
     const commit = await requireCommit(work, project, params.sha);
     const from = commit.parentIds[0] ?? emptyTree;
     const request = { dir: repositoryOf(work, project), from, to: commit.sha, signal };
-    const { files, isIncomplete } = await diffOf(request, commitLimits);
+    const { files, isIncomplete } = await diffOf(work.objects, request, commitLimits);
     if (files.length === 0 && isIncomplete) throw unavailable();
     return pageOf(presentCutDiffs(files, isIncomplete), page);
   },

@@ -12,6 +12,7 @@ import { CutDiffJson, presentCutDiffs } from '../present/diff.ts';
 import { MergeRequestJson, presentMergeRequest } from '../present/merge-request.ts';
 import type { MergeRequestRow } from '../queries/merge-request-row.ts';
 import { repositoryOf } from '../queries/repository.ts';
+import type { Work } from '../services.ts';
 import { inTime } from './commit-lookup.ts';
 import { onBothPaths } from './merge-request-paths.ts';
 
@@ -46,7 +47,10 @@ const changes = endpoint({
   params: { merge_request_id: pathId() },
   returns: ChangesJson,
   async run({ project, mergeRequest, work, signal }) {
-    const { files, isIncomplete } = await changesOf(mergeRequest, repositoryOf(work, project), signal);
+    const { files, isIncomplete } = await changesOf(work, mergeRequest, {
+      dir: repositoryOf(work, project),
+      signal,
+    });
     if (files.length === 0 && isIncomplete) throw unavailable();
     const shown = presentMergeRequest(mergeRequest, work.origin);
     return { ...shown, changes: presentCutDiffs(files, isIncomplete) };
@@ -56,10 +60,10 @@ const changes = endpoint({
 export const endpoints: Endpoint[] = [...onBothPaths(commits), ...onBothPaths(changes)];
 
 async function changesOf(
+  { objects }: Work,
   { head_sha: to, base_sha: base }: MergeRequestRow,
-  dir: string,
-  signal: AbortSignal,
+  { dir, signal }: { dir: string; signal: AbortSignal },
 ) {
   if (to === null || to === base) return { files: [], isIncomplete: false };
-  return diffOf({ dir, from: base ?? emptyTree, to, signal }, compareLimits);
+  return diffOf(objects, { dir, from: base ?? emptyTree, to, signal }, compareLimits);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CatFile } from './cat-file.ts';
 import type { Commit } from './commit.ts';
 import { compareLimits, diffOf, emptyTree, type FileDiff } from './diff.ts';
 import { type DiffLine, findChangedLine } from './diff-lines.ts';
@@ -26,10 +27,13 @@ export interface CommentedLine {
  *
  * @returns null where there is no such line, or no finding it in time.
  */
-export async function findCommentedLine(request: LineRequest): Promise<CommentedLine | null> {
+export async function findCommentedLine(
+  objects: CatFile,
+  request: LineRequest,
+): Promise<CommentedLine | null> {
   const { dir, commit, path, line, lineType, signal } = request;
   const range = { dir, from: commit.parentIds[0] ?? emptyTree, to: commit.sha, signal };
-  const { files } = await diffOf(range, compareLimits);
+  const { files } = await diffOf(objects, range, compareLimits);
   for (const file of files) {
     const found = file.newPath === path ? findChangedLine(file.diff, { kind: lineType, line }) : null;
     if (found) return { file, lineCode: lineCodeOf(path, found) };

@@ -29,7 +29,7 @@ const mostCommits = 1000;
 /** What merging `to` into `from` would bring in. */
 export async function compareCommits(objects: CatFile, compared: ComparedCommits): Promise<Comparison> {
   const [diff, commits] = await Promise.all([
-    inTime(() => diffFromBase(compared), { files: [], isIncomplete: true }),
+    inTime(() => diffFromBase(objects, compared), { files: [], isIncomplete: true }),
     inTime(() => newCommits(objects, compared), { commits: [], isIncomplete: true }),
   ]);
   return { ...diff, ...commits, isIncomplete: diff.isIncomplete || commits.isIncomplete };
@@ -45,11 +45,11 @@ async function inTime<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
 }
 
 /** Histories that have nothing in common began with nothing. */
-async function diffFromBase({ dir, from, to, signal }: ComparedCommits) {
+async function diffFromBase(objects: CatFile, { dir, from, to, signal }: ComparedCommits) {
   const { timeoutMs } = compareLimits;
   const base = await mergeBase(dir, [from, to], { timeoutMs, signal });
   if (base === to) return { files: [], isIncomplete: false };
-  return diffOf({ dir, from: base ?? emptyTree, to, signal }, compareLimits);
+  return diffOf(objects, { dir, from: base ?? emptyTree, to, signal }, compareLimits);
 }
 
 async function newCommits(objects: CatFile, { dir, from, to, signal }: ComparedCommits) {

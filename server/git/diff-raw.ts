@@ -15,11 +15,17 @@ export interface ChangedFile {
   hasNewContent: boolean;
 }
 
+/** A file of the list with the ids of what is in it, or was before; without those of a side where there is none. */
+interface ListedFile {
+  file: ChangedFile;
+  ids: readonly string[];
+}
+
 const record = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([ADMRT])\d*$/;
 
 /** Reads the `--raw -z` part of a diff from the pieces in which it arrives. */
 export class RawDiffReader {
-  readonly files: ChangedFile[] = [];
+  readonly files: ListedFile[] = [];
   /** Set when there were more files than are kept. */
   isCut = false;
   private readonly limit: number;
@@ -64,13 +70,13 @@ export class RawDiffReader {
   }
 }
 
-function toFiles(match: RegExpExecArray, paths: { oldPath: string; newPath: string }): ChangedFile[] {
-  const [, oldMode = '', newMode = '', oldId, newId, status] = match;
+function toFiles(match: RegExpExecArray, paths: { oldPath: string; newPath: string }): ListedFile[] {
+  const [, oldMode = '', newMode = '', oldId = '', newId = '', status] = match;
   const file = { ...paths, isNew: false, isRenamed: false, isDeleted: false, hasNewContent: oldId !== newId };
-  const gone = { ...file, oldMode, newMode: '0', isDeleted: true };
-  const made = { ...file, oldMode: '0', newMode, isNew: true };
+  const gone = { file: { ...file, oldMode, newMode: '0', isDeleted: true }, ids: [oldId] };
+  const made = { file: { ...file, oldMode: '0', newMode, isNew: true }, ids: [newId] };
   if (status === 'T') return [gone, made];
   if (status === 'D') return [gone];
   if (status === 'A') return [made];
-  return [{ ...file, oldMode, newMode, isRenamed: status === 'R' }];
+  return [{ file: { ...file, oldMode, newMode, isRenamed: status === 'R' }, ids: [oldId, newId] }];
 }

@@ -1,6 +1,6 @@
 import { type ChangedFile, RawDiffReader } from './diff-raw.ts';
 import { GitError } from './errors.ts';
-import { type FilePatch, PatchReader } from './patch-reader.ts';
+import { type FilePatch, isOfBytes, PatchReader } from './patch-reader.ts';
 
 export interface FileDiff extends ChangedFile {
   /**
@@ -67,10 +67,22 @@ export class DiffReader {
     this.patches.end();
   }
 
-  /** Those whose diff has not been read to its end stand without it. */
-  files(): FileDiff[] {
-    return this.raw.files.map((file, index) => {
-      const diff = this.texts[index] ?? null;
+  /** Ids of all blobs that git calls binary: those that are, and those that it finds too big to look into. */
+  binaryIds(): Set<string> {
+    return new Set(
+      this.raw.files.flatMap(({ ids }, index) => (isOfBytes(this.texts[index] ?? null) ? ids : [])),
+    );
+  }
+
+  /**
+   * Those whose diff has not been read to its end stand without it.
+   *
+   * @param big which of the binary ones git has not looked into.
+   */
+  files(big: ReadonlySet<string>): FileDiff[] {
+    return this.raw.files.map(({ file, ids }, index) => {
+      const text = this.texts[index] ?? null;
+      const diff = isOfBytes(text) && ids.some((id) => big.has(id)) ? null : text;
       return { ...file, diff: diff ?? '', isTooLarge: diff === null && file.hasNewContent };
     });
   }

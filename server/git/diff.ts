@@ -1,3 +1,5 @@
+import { bigFilesAmong } from './big-files.ts';
+import type { CatFile } from './cat-file.ts';
 import { DiffReader, type DiffSize, type FileDiff } from './diff-reader.ts';
 import { GitError } from './errors.ts';
 import { isSha } from './ref-name.ts';
@@ -68,7 +70,7 @@ const options = [
  * What changed between two commits or trees, file by file in git's order, renamed files found.
  * Throws a GitError when one of them is not there, or when the signal fires.
  */
-export async function diffOf(request: DiffRequest, limits: DiffLimits): Promise<Diff> {
+export async function diffOf(objects: CatFile, request: DiffRequest, limits: DiffLimits): Promise<Diff> {
   const { dir, from, to, signal } = request;
   const attempted = `compare ${from} with ${to}`;
   if (!isSha(from) || !isSha(to)) throw new GitError({ attempted, stderr: 'not an object id' });
@@ -83,7 +85,8 @@ export async function diffOf(request: DiffRequest, limits: DiffLimits): Promise<
   if (fault !== undefined || (code !== 0 && !wasEnded)) {
     throw new GitError({ attempted, exitCode: code, stderr: git.stderr(), cause: fault ?? failure });
   }
-  return { files: reader.files(), isIncomplete: isLate || reader.isIncomplete };
+  const big = await bigFilesAmong(objects, dir, { ids: reader.binaryIds(), signal });
+  return { files: reader.files(big), isIncomplete: isLate || reader.isIncomplete };
 }
 
 interface Reading {

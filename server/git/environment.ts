@@ -32,6 +32,9 @@ export const toleratedFaults = [
   'gitmodulesParse',
 ];
 
+/** Bytes of the largest file that git looks into; whatever is in a larger one, it tells of bytes that differ. */
+export const bigFileThreshold = 32 * 1024 * 1024;
+
 const fixedConfig: readonly ConfigEntry[] = [
   ['safe.directory', '*'],
   ['core.hooksPath', '/dev/null'],
@@ -41,7 +44,7 @@ const fixedConfig: readonly ConfigEntry[] = [
   ['core.fsyncMethod', 'fsync'],
   ['core.filesRefLockTimeout', '1000'],
   // Larger objects are streamed instead of being held in memory and compared with each other.
-  ['core.bigFileThreshold', '32m'],
+  ['core.bigFileThreshold', String(bigFileThreshold)],
   ['pack.windowMemory', '64m'],
   ['transfer.hideRefs', 'refs/keep-around'],
   ['receive.fsckObjects', 'true'],

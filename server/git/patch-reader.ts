@@ -8,8 +8,14 @@ export interface FilePatch {
 }
 
 const begin = Buffer.from('diff --git ');
-const bodies = [Buffer.from('--- '), Buffer.from('Binary files ')];
+const binary = 'Binary files ';
+const bodies = [Buffer.from('--- '), Buffer.from(binary)];
 const newline = 0x0a;
+
+/** Whether a patch says no more than that there are other bytes. */
+export function isOfBytes(text: string | null): boolean {
+  return text?.startsWith(binary) ?? false;
+}
 
 /**
  * Cuts what `git diff -p` writes into the patches of single files, from the pieces in which it arrives. A line of a

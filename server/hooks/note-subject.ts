@@ -116,7 +116,7 @@ async function fileDiff(
   const found = await orNull(
     work,
     { project: project.id, note: note.id },
-    findCommentedLine({ dir, commit, path, line, lineType }),
+    findCommentedLine(work.objects, { dir, commit, path, line, lineType }),
   );
   return found && presentDiff(found.file);
 }

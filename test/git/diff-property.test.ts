@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { CatFile } from '../../server/git/cat-file.ts';
 import { commitLimits, diffOf, type FileDiff } from '../../server/git/diff.ts';
 import { diffLines } from '../../server/git/diff-lines.ts';
 import { DiffReader } from '../../server/git/diff-reader.ts';
@@ -7,6 +8,8 @@ import { gitWithInput, withWorkTrees } from '../support/git.ts';
 import { importCommits } from '../support/import-commits.ts';
 
 const trees = withWorkTrees();
+const objects = new CatFile();
+test.after.always(() => objects.close());
 const limits = { ...commitLimits, lines: 100_000 };
 
 const path = fc.constantFrom('a', 'b', 'd/a', 'd/b', 'd/e/f', '-x', 'sp ace', 'q"\n\\', 'ü', 'z\tz');
@@ -51,7 +54,7 @@ test('the entries are those of git, and applied to the one state they give the o
         { files: Object.fromEntries(usable(after)) },
       ];
       const [from = '', , to = ''] = await importCommits(dir, `case-${count}`, commits);
-      const { files, isIncomplete } = await diffOf({ dir, from, to }, limits);
+      const { files, isIncomplete } = await diffOf(objects, { dir, from, to }, limits);
       t.false(isIncomplete);
       t.deepEqual(files.map(named), await namesByGit(tree.dir, from, to));
       await tree.git('read-tree', from);
@@ -88,7 +91,7 @@ function read(pieces: Buffer[]): FileDiff[] {
   const reader = new DiffReader(limits);
   for (const piece of pieces) reader.push(piece);
   reader.end();
-  return reader.files();
+  return reader.files(new Set());
 }
 
 function named(file: FileDiff): string {

@@ -1,11 +1,16 @@
 import test from 'ava';
+import { CatFile } from '../../server/git/cat-file.ts';
 import { commitLimits, type DiffLimits, diffOf, emptyTree } from '../../server/git/diff.ts';
 import { GitError } from '../../server/git/errors.ts';
 import { type ImportedCommit, importCommits } from '../support/import-commits.ts';
 import { git, gitWithInput, makeBench } from './real-git.ts';
 
 const bench = await makeBench();
-test.after.always(() => bench.clean());
+const objects = new CatFile();
+test.after.always(async () => {
+  objects.close();
+  await bench.clean();
+});
 
 type Files = NonNullable<ImportedCommit['files']>;
 
@@ -13,7 +18,7 @@ type Files = NonNullable<ImportedCommit['files']>;
 async function changes(before: Files, after: Files, limits: Partial<DiffLimits> = {}) {
   const dir = await bench.repository();
   const [from = '', to = ''] = await importCommits(dir, 'master', [{ files: before }, { files: after }]);
-  return diffOf({ dir, from, to }, { ...commitLimits, ...limits });
+  return diffOf(objects, { dir, from, to }, { ...commitLimits, ...limits });
 }
 
 const plain = { isNew: false, isRenamed: false, isDeleted: false, isTooLarge: false, hasNewContent: true };
@@ -139,7 +144,7 @@ test('names that are no UTF-8 are shown too', async (t) => {
   const blob = (await gitWithInput(dir, ['hash-object', '-w', '--stdin'], 'x\n')).trim();
   const entry = Buffer.concat([Buffer.from(`100644 blob ${blob}\tcaf`), Buffer.from([0xe9, 0x0a])]);
   const tree = (await gitWithInput(dir, ['mktree'], entry)).trim();
-  const { files } = await diffOf({ dir, from: emptyTree, to: tree }, commitLimits);
+  const { files } = await diffOf(objects, { dir, from: emptyTree, to: tree }, commitLimits);
   t.is(files[0]?.newPath, 'café');
 });
 
@@ -155,6 +160,44 @@ test('a very large file is told of without its lines, those after it with theirs
     ],
   );
   t.false(isIncomplete);
+});
+
+test('a file that git finds too big to look into is too large, before, after and on both sides', async (t) => {
+  const limit = 32 * 1024 * 1024;
+  const text = Buffer.alloc(limit + 8, 'a line\n');
+  const sign = Buffer.from([1, 0, 2]);
+  const { files } = await changes(
+    { both: text, gone: text, shrunk: text, small: sign },
+    {
+      both: Buffer.concat([text, Buffer.from('more\n')]),
+      gone: null,
+      grown: Buffer.concat([text, Buffer.from('other\n')]),
+      limit: text.subarray(0, limit),
+      moved: { mode: '100755', content: text },
+      shrunk: 'a line\n',
+      small: Buffer.from([1, 0, 3]),
+    },
+  );
+  t.deepEqual(
+    files.map(({ newPath, diff, isTooLarge }) => [newPath, diff, isTooLarge]),
+    [
+      ['both', '', true],
+      ['grown', '', true],
+      ['limit', '', true],
+      ['moved', '', false],
+      ['shrunk', '', true],
+      ['small', 'Binary files a/small and b/small differ\n', false],
+    ],
+  );
+  t.like(files[3], { oldPath: 'gone', isRenamed: true });
+});
+
+test('a big file that comes or goes is too large', async (t) => {
+  const text = Buffer.alloc(33 * 1024 * 1024, 'a line\n');
+  const [made] = (await changes({}, { big: text })).files;
+  t.like(made, { isNew: true, diff: '', isTooLarge: true });
+  const [gone] = (await changes({ big: text }, { big: null })).files;
+  t.like(gone, { isDeleted: true, diff: '', isTooLarge: true });
 });
 
 test('a diff is left out from 102,400 bytes on', async (t) => {
@@ -199,13 +242,15 @@ test('a comparison that takes too long gives what there is', async (t) => {
 test('nobody waits for a client that has gone', async (t) => {
   const { dir, sha } = await bench.filled();
   const signal = AbortSignal.abort();
-  await t.throwsAsync(diffOf({ dir, from: emptyTree, to: sha, signal }, commitLimits), { any: true });
+  await t.throwsAsync(diffOf(objects, { dir, from: emptyTree, to: sha, signal }, commitLimits), {
+    any: true,
+  });
 });
 
 test('what is not there, or no id, is a fault', async (t) => {
   const { dir, sha } = await bench.filled();
   for (const from of ['1'.repeat(40), 'master', '--output=/tmp/x']) {
-    await t.throwsAsync(diffOf({ dir, from, to: sha }, commitLimits), { instanceOf: GitError });
+    await t.throwsAsync(diffOf(objects, { dir, from, to: sha }, commitLimits), { instanceOf: GitError });
   }
 });
 
@@ -218,6 +263,6 @@ test('attributes and settings of the repository start no programs', async (t) =>
     { files: attributes },
     { files: { a: '2\n' } },
   ]);
-  const { files } = await diffOf({ dir, from, to }, commitLimits);
+  const { files } = await diffOf(objects, { dir, from, to }, commitLimits);
   t.is(files[0]?.diff, '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n');
 });
