@@ -42,7 +42,7 @@ const post = endpoint({
   returns: CommitCommentJson,
   async run({ viewer, project, params, work, signal }) {
     const commit = await requireCommit(work, project, params.sha);
-    const wanted = params.sha === commit.sha ? readPlace(params) : null;
+    const wanted = params.sha.toLowerCase() === commit.sha ? readPlace(params) : null;
     const comment = { projectId: project.id, authorId: viewer.id, commit, body: params.note, wanted, signal };
     const note = await findNote(work.em, await commentOnCommit(work, comment));
     if (!note) throw new Error('the note is gone');

@@ -1,6 +1,7 @@
 import { notFound } from '../errors.ts';
 import type { ObjectInfo } from '../git/cat-file-reply.ts';
 import { openBlob } from '../git/open-blob.ts';
+import { readShortSha } from '../git/ref-name.ts';
 import { findPath } from '../git/tree-path.ts';
 import { onProject } from '../http/access.ts';
 import { bytes, type StreamAnswer } from '../http/answers.ts';
@@ -22,8 +23,8 @@ const raw = endpoint({
   returns: bytes('text/plain'),
   async run({ project, params, work }) {
     const dir = repositoryOf(work, project);
-    const isId = /^[0-9a-f]{7,40}$/.test(params.sha);
-    const blob = isId ? await work.objects.readInfo(dir, params.sha) : null;
+    const id = readShortSha(params.sha);
+    const blob = id === null ? null : await work.objects.readInfo(dir, id);
     if (blob?.type !== 'blob') throw notFound('Blob');
     return sendBlob(work, dir, { blob, disposition: 'inline' });
   },

@@ -11,6 +11,14 @@ export function isSha(text: string): boolean {
 const forbidden = /[^\P{Cc}\u0080-\u009f]|[ ~^:?*[\\]|\.\.|@\{|\/\/|\.$|\p{Cs}/u;
 
 /**
+ * The id, or the beginning of one, that a text from outside stands for, in lower case as git writes it; null for a text
+ * that git would not take for one.
+ */
+export function readShortSha(text: string): string | null {
+  return /^[0-9a-f]{4,40}$/i.test(text) ? text.toLowerCase() : null;
+}
+
+/**
  * Whether git accepts a name for a ref: `full` starts with `refs/`, `short` is what follows `refs/heads/` or
  * `refs/tags/`. The one check that every name from outside passes before it reaches git or a path.
  */

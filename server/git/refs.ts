@@ -1,7 +1,7 @@
 import type { CatFile } from './cat-file.ts';
 import type { Identity } from './environment.ts';
 import { GitError, RefConflictError } from './errors.ts';
-import { checkRefName, isSha, zeroSha } from './ref-name.ts';
+import { checkRefName, isSha, readShortSha, zeroSha } from './ref-name.ts';
 import { runGit } from './run-git.ts';
 
 export interface Ref {
@@ -14,8 +14,9 @@ export interface Ref {
 }
 
 /**
- * The commit a name leads to, or null. Understands full ids, full ref names, branches, tags, `HEAD` and ids
- * of at least 7 digits, in this order; a branch wins over a tag of the same name.
+ * The commit a name leads to, or null. Understands full ids, full ref names, branches, tags, `HEAD` and ids in either
+ * case or their beginnings, of at least 4 digits, in this order; a branch wins over a tag of the same name. The
+ * beginning of several ids of commits leads to none.
  */
 export async function resolveCommit(objects: CatFile, dir: string, name: string): Promise<string | null> {
   for (const candidate of candidates(name)) {
@@ -29,8 +30,8 @@ function candidates(name: string): string[] {
   if (isSha(name) || name === 'HEAD') return [name];
   const named = [`refs/heads/${name}`, `refs/tags/${name}`].filter((ref) => checkRefName(ref));
   const full = checkRefName(name) ? [name] : [];
-  const abbreviated = /^[0-9a-f]{7,39}$/.test(name) ? [name] : [];
-  return [...full, ...named, ...abbreviated];
+  const id = readShortSha(name);
+  return [...full, ...named, ...(id === null ? [] : [id])];
 }
 
 /** Branches and tags in git's order, or the refs below the given full prefixes (`refs/heads`). */

@@ -119,6 +119,9 @@ test('a blob is read by its id, and not from another repository', async (t) => {
   const { status, headers, body } = await at.get(`raw_blobs/${id}`);
   t.deepEqual([status, body], [200, bytes]);
   t.like(Object.fromEntries(headers), { ...safe, 'content-length': '5', 'content-disposition': 'inline' });
+  for (const name of [id.toUpperCase(), id.slice(0, 4), id.slice(0, 6).toUpperCase()]) {
+    t.deepEqual((await at.get(`raw_blobs/${name}`)).body, bytes, name);
+  }
   t.is((await other.get(`raw_blobs/${id}`)).status, 404);
   const nothing = await writeBlob(at.dir, '');
   const empty = await at.get(`raw_blobs/${nothing}`);

@@ -101,6 +101,14 @@ test('lines that were added or removed have a place, and no others', async (t) =
   }
 });
 
+test('a hash may be in upper case', async (t) => {
+  const { post, list, shas } = await scene();
+  const name = shas[1]?.toUpperCase() ?? '';
+  const answer = await post(name, { note: 'x', path: 'a', line: 2, line_type: 'new' });
+  t.deepEqual([answer.status, placeOf(answer)], [201, 'a:2:new']);
+  t.is((await list(name)).body.length, 1);
+});
+
 test('only the whole hash has a place: other names are comments on their last commit', async (t) => {
   const { post, list, dir, shas } = await scene();
   const [, sha = ''] = shas;

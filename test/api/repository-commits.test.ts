@@ -71,7 +71,8 @@ test('a single commit in full, by its hash, the beginning of it, a branch and a 
     parent_ids: [first],
     status: null,
   };
-  for (const name of [sha, sha.slice(0, 10), 'master', 'feature/x.y', 'feature%2Fx.y', 'v1', 'HEAD']) {
+  const hashes = [sha, sha.slice(0, 10), sha.toUpperCase(), sha.slice(0, 4)];
+  for (const name of [...hashes, 'master', 'feature/x.y', 'feature%2Fx.y', 'v1', 'HEAD']) {
     const { status, body } = await at.get<Shown>(`/${name}`);
     t.is(status, 200, name);
     t.deepEqual(body, expected, name);

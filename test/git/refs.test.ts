@@ -7,6 +7,7 @@ import { CatFile } from '../../server/git/cat-file.ts';
 import { GitError, RefConflictError } from '../../server/git/errors.ts';
 import { checkRefName, zeroSha } from '../../server/git/ref-name.ts';
 import { keepAround, listRefs, readRef, resolveCommit, updateRef } from '../../server/git/refs.ts';
+import { importCommits } from '../support/import-commits.ts';
 import { commitFile, git, makeBench, tryGit } from './real-git.ts';
 
 const bench = await makeBench();
@@ -69,8 +70,54 @@ test('a commit is found by branch, tag, full name, id, short id and HEAD', async
     'HEAD',
     sha,
     sha.slice(0, 8),
+    sha.slice(0, 4),
+    sha.toUpperCase(),
+    sha.slice(0, 5).toUpperCase(),
   ];
   for (const name of names) t.is(await resolveCommit(objects, dir, name), sha, name);
+});
+
+test('names go before what could be the beginning of an id, and that of several commits is none', async (t) => {
+  const dir = await bench.repository();
+  const shas = await importCommits(
+    dir,
+    'master',
+    Array.from({ length: 1500 }, () => ({})),
+  );
+  const starts = shas.map((sha) => sha.slice(0, 4));
+  const twice = starts.find((start, index) => starts.indexOf(start) !== index) ?? '';
+  t.is(await resolveCommit(objects, dir, twice), null);
+  t.is(await resolveCommit(objects, dir, twice.toUpperCase()), null);
+  const [first = '', second = ''] = shas;
+  await git(dir, 'update-ref', `refs/tags/${twice}`, first);
+  t.is(await resolveCommit(objects, dir, twice), first);
+  const name = first.slice(0, 9).toUpperCase();
+  for (const ref of [name, first.toUpperCase()]) {
+    t.is(await resolveCommit(objects, dir, ref), first);
+    await git(dir, 'update-ref', `refs/heads/${ref}`, second);
+    t.is(await resolveCommit(objects, dir, ref), second, 'a branch of that name');
+  }
+  t.is(await resolveCommit(objects, dir, first), first, 'a whole id as git writes it is always one');
+});
+
+test('names are looked up in few steps', async (t) => {
+  const { dir, sha } = await bench.filled();
+  await git(dir, 'update-ref', 'refs/tags/v1', sha);
+  await git(dir, 'update-ref', 'refs/heads/cafe', sha);
+  const counted = new CatFile();
+  t.teardown(() => counted.close());
+  let asked = 0;
+  const readInfo = counted.readInfo.bind(counted);
+  counted.readInfo = (...given) => {
+    asked += 1;
+    return readInfo(...given);
+  };
+  const steps = { master: 1, cafe: 1, [sha]: 1, HEAD: 1, 'refs/heads/master': 1, v1: 2, nothing: 2 };
+  for (const [given, expected] of Object.entries(steps)) {
+    asked = 0;
+    await resolveCommit(counted, dir, given);
+    t.is(asked, expected, given);
+  }
 });
 
 test('a branch wins over a tag of the same name', async (t) => {
