@@ -46,8 +46,6 @@ export async function deleteNote(
 }
 
 /** What its thing loses with a note. */
-function lossOf({ system, is_award: isAward, upvote, downvote }: NoteRow): ParentChange {
-  if (upvote) return { upvotes: -1 };
-  if (downvote) return { downvotes: -1 };
-  return system || isAward ? {} : { comments: -1 };
+function lossOf({ system, upvote, downvote }: NoteRow): ParentChange {
+  return { comments: system ? 0 : -1, upvotes: upvote ? -1 : 0, downvotes: downvote ? -1 : 0 };
 }

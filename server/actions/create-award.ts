@@ -15,20 +15,19 @@ interface NewAward {
 }
 
 /**
- * Gives an issue or merge request somebody's vote.
+ * Gives an issue or merge request somebody's vote, which is one of its comments as well.
  *
+ * @param work in a transaction, of which this is the beginning.
  * @returns id of the note that keeps it.
  * @throws AppError 404 when the thing is gone; 400 when he gave it this one before.
  */
 export async function createAward(work: Work, award: NewAward): Promise<number> {
   const { projectId, authorId, noteable, name, createdAt } = award;
-  // Before the note, as everybody does; without the votes, which it need not have.
-  await touchParent(work, noteable);
+  const votesFor = { upvotes: Number(name === votes.up), downvotes: Number(name === votes.down) };
+  await touchParent(work, noteable, { comments: 1, ...votesFor });
   const values = [projectId, authorId, noteable.type, noteable.id, name, createdAt];
   const row = await sqlOne<{ id: number }>(work.em, insert, values);
   if (!row) throw invalid({ body: ['has already been taken'] });
-  if (name === votes.up) await touchParent(work, noteable, { upvotes: 1 });
-  if (name === votes.down) await touchParent(work, noteable, { downvotes: 1 });
   return row.id;
 }
 

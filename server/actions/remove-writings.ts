@@ -43,7 +43,7 @@ const removeNotes = `
   with gone as (
     delete from notes where author_id = $1 returning noteable_type, noteable_id, system, is_award, body
   ), counted as (
-    select noteable_type, noteable_id, count(*) filter (where not system and not is_award) as comments,
+    select noteable_type, noteable_id, count(*) filter (where not system) as comments,
       count(*) filter (where is_award and body = 'thumbsup') as upvotes,
       count(*) filter (where is_award and body = 'thumbsdown') as downvotes
     from gone group by noteable_type, noteable_id

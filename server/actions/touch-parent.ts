@@ -5,6 +5,7 @@ import { sqlOne } from '../sql.ts';
 
 /** By how much a thing's numbers change. */
 export interface ParentChange {
+  /** What people say, with their votes. */
   comments?: number;
   upvotes?: number;
   downvotes?: number;

@@ -6,7 +6,6 @@ import { onIssue, onIssueToUpdate, onProject, signedIn } from '../http/access.ts
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
 import { choice, integer, looseChoice, optional, pathId, text, timestamp, words } from '../http/params.ts';
-import { can } from '../policy/project.ts';
 import { IssueJson, presentIssue } from '../present/issue.ts';
 import { findIssue, type IssueRow } from '../queries/issue-row.ts';
 import { issueOrders, listAuthoredIssues, listProjectIssues } from '../queries/issues.ts';
@@ -128,11 +127,10 @@ const remove = endpoint({
   method: 'DELETE',
   path: '/projects/:id/issues/:issue_id',
   summary: 'Takes an issue away for everybody; to those who may not it is not there',
-  access: onIssue('read_issue'),
+  access: onIssue('delete_issue'),
   params: { issue_id: pathId() },
   returns: IssueJson,
-  async run({ viewer, project, issue, work }) {
-    if (!can(viewer, project, 'own_project')) throw notFound();
+  async run({ issue, work }) {
     await deleteIssue(work, issue.id);
     return presentIssue(issue, work.origin);
   },

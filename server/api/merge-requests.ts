@@ -9,7 +9,6 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { paginate } from '../http/paginate.ts';
 import { choice, integer, looseChoice, optional, pathId, text, words } from '../http/params.ts';
 import { canUpdateMergeRequest } from '../policy/merge-request.ts';
-import { can } from '../policy/project.ts';
 import { MergeRequestJson, presentMergeRequest } from '../present/merge-request.ts';
 import { findMergeRequest, type MergeRequestRow } from '../queries/merge-request-row.ts';
 import { listMergeRequests, mergeRequestOrders } from '../queries/merge-requests.ts';
@@ -136,12 +135,11 @@ const remove = endpoint({
   method: 'DELETE',
   path: '/projects/:id/merge_requests/:merge_request_id',
   summary: 'Takes a merge request away for everybody; to those who may not it is not there',
-  access: onMergeRequest('read_merge_request'),
+  access: onMergeRequest('delete_merge_request', 'delete_merge_request'),
   params: { merge_request_id: pathId() },
   returns: MergeRequestJson,
   transaction: false,
-  async run({ viewer, project, mergeRequest, work }) {
-    if (!can(viewer, project, 'own_project')) throw notFound();
+  async run({ mergeRequest, work }) {
     await deleteMergeRequest(work, mergeRequest.id);
     return presentMergeRequest(mergeRequest, work.origin);
   },

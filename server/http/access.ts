@@ -127,13 +127,20 @@ interface MergeRequestScope {
   mergeRequest: MergeRequestRow;
 }
 
-/** As `onProject`, and the merge request into it named by `:merge_request_id`: 404 without, for those with the right. */
-export function onMergeRequest(ability: ProjectAbility): Access<MergeRequestScope> {
+/**
+ * As `onProject`, and the merge request into it named by `:merge_request_id`: 404 without, for those with the right.
+ *
+ * @param first whose lack is told before that of `ability`, and before there being none.
+ */
+export function onMergeRequest(
+  ability: ProjectAbility,
+  first: ProjectAbility = 'read_merge_request',
+): Access<MergeRequestScope> {
   return projectAccess(ability, async ({ work, raw }, key) => {
     const place = { project: String(raw.id), mergeRequestId: readId(raw.merge_request_id) };
     const found = await findMergeRequestScope(work.em, key, place);
     if (!found?.project) return found as MergeRequestScope | null;
-    authorize(found.viewer, found.project, 'read_merge_request');
+    authorize(found.viewer, found.project, first);
     if (found.mergeRequest) return found as MergeRequestScope;
     authorize(found.viewer, found.project, ability);
     throw notFound();

@@ -25,6 +25,7 @@ import { SourcesOfNotes } from './20261202-sources-of-notes.ts';
 import { IndexOfSourceProjects } from './20261203-index-of-source-projects.ts';
 import { SourcesOfClosings } from './20261204-sources-of-closings.ts';
 import { ProjectLogos } from './20261205-project-logos.ts';
+import { VotesAmongComments } from './20261206-votes-among-comments.ts';
 import { migrationNames } from './names.ts';
 
 const classes: Record<(typeof migrationNames)[number], MigrationObject['class']> = {
@@ -54,6 +55,7 @@ const classes: Record<(typeof migrationNames)[number], MigrationObject['class']>
   '20261203-index-of-source-projects': IndexOfSourceProjects,
   '20261204-sources-of-closings': SourcesOfClosings,
   '20261205-project-logos': ProjectLogos,
+  '20261206-votes-among-comments': VotesAmongComments,
 };
 
 export const migrations: MigrationObject[] = migrationNames.map((name) => ({ name, class: classes[name] }));

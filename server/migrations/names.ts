@@ -26,6 +26,7 @@ export const migrationNames = [
   '20261203-index-of-source-projects',
   '20261204-sources-of-closings',
   '20261205-project-logos',
+  '20261206-votes-among-comments',
 ] as const;
 
 /** Where the database says which of them it has had. */

@@ -61,7 +61,10 @@ export const projectAbilities = {
   admin_project: masters,
   /** Variables, triggers and runners. */
   admin_ci: masters,
-  /** Rename, change visibility, archive, delete, transfer, unlink a fork; delete issues and merge requests. */
+  /** To everybody else there is none to delete. */
+  delete_issue: { ...owners, denied: 404, feature: 'issues' },
+  delete_merge_request: { ...owners, denied: 404, feature: 'merge_requests' },
+  /** Rename, change visibility, archive, delete, transfer, unlink a fork. */
   own_project: owners,
 } satisfies Record<string, Rule>;
 

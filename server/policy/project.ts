@@ -56,7 +56,7 @@ export function authorize(viewer: ViewerFacts | null, project: ProjectFacts, abi
 
 function denial(status: number): AppError {
   if (status === 401) return unauthorized();
-  if (status === 404) return notFound('Project');
+  if (status === 404) return notFound();
   return status === 400 ? badRequest('400 Bad request') : forbidden();
 }
 

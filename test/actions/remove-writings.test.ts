@@ -91,11 +91,11 @@ test('what he said of others goes, and their numbers follow', async (t) => {
   for (const notes of [issue, request]) t.is((await notes.list(other)).body.length, 5);
   const columns = 'user_notes_count, assignee_id';
   t.deepEqual(await app.rows(`select ${columns} from issues where id = $1`, [issueId]), [
-    { user_notes_count: 2, assignee_id: null },
+    { user_notes_count: 5, assignee_id: null },
   ]);
   t.deepEqual(
     await app.rows(`select ${columns}, upvotes, downvotes from merge_requests where id = $1`, [requestId]),
-    [{ user_notes_count: 2, assignee_id: null, upvotes: 1, downvotes: 1 }],
+    [{ user_notes_count: 5, assignee_id: null, upvotes: 1, downvotes: 1 }],
   );
   t.is(await count('events where project_id = $1', [project.id]), 4);
 });

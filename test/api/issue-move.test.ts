@@ -104,7 +104,7 @@ test('all that was said comes along in its order, and who hears of it', async (t
   await say(issue, owner, { body: 'mentioned in snippet 1', system: true, ...reference });
   const noteId = await say(issue, owner, { body: `@${named.username}`, updated_by_id: speaker.id });
   await make.row('mentions', { user_id: named.id, issue_id: issue.id, note_id: noteId });
-  await rows('update issues set user_notes_count = 231 where id = $1', [issue.id]);
+  await rows('update issues set user_notes_count = 232 where id = $1', [issue.id]);
   await make.row('subscriptions', { user_id: leaver.id, issue_id: issue.id, subscribed: true });
   const { body: moved } = await move(issue, owner.token, to.id);
   const kept = `select author_id, body, system, is_award, updated_by_id, created_at, reference_type,
@@ -113,7 +113,7 @@ test('all that was said comes along in its order, and who hears of it', async (t
   t.deepEqual(await rows(kept, [moved.id]), await rows(kept, [issue.id]));
   t.is((await notesOn(moved)).length, 235);
   t.is((await notesOn(moved)).at(-1), `Moved from ${from.fullPath}#1`);
-  t.is(moved.user_notes_count, 231);
+  t.is(moved.user_notes_count, 232);
   const mentions = `select m.user_id, n.body from mentions m join notes n on n.id = m.note_id where m.issue_id = $1`;
   t.deepEqual(await rows(mentions, [moved.id]), [{ user_id: named.id, body: `@${named.username}` }]);
   const subscribed = await Promise.all(

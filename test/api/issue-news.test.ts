@@ -1,30 +1,9 @@
 import test from 'ava';
-import { withApp } from '../support/app.ts';
 import { issueCalls } from '../support/issues.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { withMail } from '../support/with-mail.ts';
 
-const holder = withApp({ poolSize: 2 });
+const { holder, told } = withMail({ poolSize: 2 });
 const { call, add, change } = issueCalls(holder);
-let server: MailServer;
-
-test.serial.before(async () => {
-  server = await startMailServer();
-  holder.app.services.mail = server.mailer();
-});
-test.after.always(() => server.close());
-
-/** What people are to be told of, in the order in which it was queued; each once. */
-async function told(): Promise<unknown[]> {
-  const queued = await holder.app.rows<{ happening: unknown }>(
-    `with gone as (
-       delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
-       where t.id = j.task_id and t.identifier = 'notify' returning j.id, j.payload->'happening' as happening
-     )
-     select happening from gone order by id`,
-    [],
-  );
-  return queued.map(({ happening }) => happening);
-}
 
 test.serial('people are told of a new issue, and of what they are to hear of its changes', async (t) => {
   const { make } = holder.app;

@@ -156,7 +156,14 @@ test('owners and administrators remove issues softly; for others there is none t
   );
   t.is((await add(project, project.owner.token)).body.iid, 2, 'its number stays taken');
   const other = (await add(project, project.owner.token)).body;
-  t.is((await call('DELETE', `/projects/${project.id}/issues/${other.id}`, rootToken)).status, 200);
+  const otherPath = `/projects/${project.id}/issues/${other.id}`;
+  await rows('update projects set issues_enabled = false where id = $1', [project.id]);
+  for (const token of [project.owner.token, rootToken]) {
+    const refused = await call('DELETE', otherPath, token);
+    t.deepEqual([refused.status, messageOf(refused)], [404, '404 Not found']);
+  }
+  await rows('update projects set issues_enabled = true where id = $1', [project.id]);
+  t.is((await call('DELETE', otherPath, rootToken)).status, 200);
 });
 
 test('subscriptions: 201, 304 when nothing changes, and the choice counts more than taking part', async (t) => {

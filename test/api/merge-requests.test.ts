@@ -281,6 +281,13 @@ test('only owners take one away, and then it is gone with its head', async (t) =
   const refused = await app.call('DELETE', path, { as: master.token });
   t.is(refused.status, 404);
   t.deepEqual(refused.body, { message: '404 Not found' });
+  const enable = (isOn: boolean) =>
+    app.rows('update projects set merge_requests_enabled = $2 where id = $1', [project.id, isOn]);
+  await enable(false);
+  for (const as of [project.owner.token, rootToken]) {
+    t.deepEqual((await app.call('DELETE', path, { as })).body, { message: '404 Not found' });
+  }
+  await enable(true);
   const removed = await app.call<ShownMergeRequest>('DELETE', path, { as: project.owner.token });
   t.is(removed.status, 200);
   t.is(removed.body.id, body.id);

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { VotesAmongComments } from '../../server/migrations/20261206-votes-among-comments.ts';
 import { withApp } from '../support/app.ts';
 import { type NoteScene, NotesOf, noteScenes } from '../support/notes.ts';
 
@@ -27,21 +28,26 @@ test('a picture alone is a vote, one of a kind for each user', async (t) => {
   for (const text of [':nothing_of_that_kind:', ':+1: yes', ':+1: :+1:', 'a :+1:', '+1', '::']) {
     t.like((await notes.post(text)).body, { body: text, upvote: false });
   }
-  t.deepEqual(await countsOf(made), [6, 2, 1]);
+  t.deepEqual(await countsOf(made), [10, 2, 1]);
   t.is((await app.rows('select 1 from events where project_id = $1', [project.id])).length, 6);
   t.like((await notes.put(up.body.id, 'x')).body, { body: 'thumbsup', upvote: true });
   t.is((await notes.remove(up.body.id, other)).status, 403);
   t.is((await notes.remove(up.body.id)).status, 200);
-  t.deepEqual(await countsOf(made), [6, 1, 1]);
+  t.deepEqual(await countsOf(made), [9, 1, 1]);
   t.is((await notes.post(':thumbsup:')).status, 201);
   const [down] = (await notes.list()).body.filter(({ downvote }) => downvote);
   await notes.remove(down?.id ?? 0);
-  t.deepEqual(await countsOf(made), [6, 2, 0]);
+  t.deepEqual(await countsOf(made), [9, 2, 0]);
 });
 
-test('issues have votes that count nowhere, snippets and edited comments none', async (t) => {
+test('issues have votes that count among their comments alone, snippets and edited comments none', async (t) => {
   const issue = await scene();
-  t.like((await issue.notes.post(':thumbsup:')).body, { upvote: true });
+  const vote = await issue.notes.post(':thumbsup:');
+  t.like(vote.body, { upvote: true });
+  t.is((await issue.row()).user_notes_count, 1);
+  t.is((await issue.notes.post(':thumbsup:')).status, 400);
+  t.is((await issue.row()).user_notes_count, 1);
+  await issue.notes.remove(vote.body.id);
   t.is((await issue.row()).user_notes_count, 0);
   const comment = await issue.notes.post('x');
   t.like((await issue.notes.put(comment.body.id, ':thumbsup:')).body, { body: ':thumbsup:', upvote: false });
@@ -63,10 +69,29 @@ test('fifty notes of one issue at once, and as many votes of one user', async (t
   const votes = await Promise.all(each.map(() => request.notes.post(':+1:')));
   t.is(votes.filter(({ status }) => status === 201).length, 1);
   t.is(votes.filter(({ status }) => status === 400).length, 49);
-  t.deepEqual(await countsOf(request), [0, 1, 0]);
+  t.deepEqual(await countsOf(request), [1, 1, 0]);
   const gone = await Promise.all(posted.map(({ body: { id } }) => notes.remove(id)));
   t.true(gone.every(({ status }) => status === 200));
   t.is((await row()).user_notes_count, 0);
+});
+
+// Before the others, whose votes it would count once more.
+test.serial('votes that were given before they counted are counted', async (t) => {
+  const { app } = holder;
+  const kinds = ['issues', 'merge_requests'] as const;
+  const voted = await Promise.all(kinds.map((kind) => scene(kind)));
+  const unvoted = await Promise.all(kinds.map((kind) => scene(kind)));
+  for (const { notes } of [...voted, ...unvoted]) await notes.post('x');
+  for (const { notes } of voted) for (const text of [':+1:', ':heart:']) await notes.post(text);
+  for (const kind of kinds) await app.rows(`update ${kind} set user_notes_count = 1`);
+  const { em, config } = app.services.orm;
+  const migration = new VotesAmongComments(em.getDriver(), config);
+  migration.up();
+  for (const query of migration.getQueries()) await app.rows(String(query));
+  const counts = async (scenes: NoteScene[]) =>
+    Promise.all(scenes.map(async ({ row }) => (await row()).user_notes_count));
+  t.deepEqual(await counts(voted), [3, 3]);
+  t.deepEqual(await counts(unvoted), [1, 1]);
 });
 
 test('two issues that are named in each other at the same time do not wait for each other', async (t) => {

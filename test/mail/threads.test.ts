@@ -2,22 +2,10 @@ import test from 'ava';
 import { notify } from '../../server/mail/notify.ts';
 import { looseCommit } from '../support/loose-commit.ts';
 import { withMailScene } from '../support/mail-scene.ts';
-import type { ReceivedMail } from '../support/mail-server.ts';
 import type { MadeUser } from '../support/make.ts';
-import { header } from '../support/with-mail.ts';
+import { header, textOf } from '../support/with-mail.ts';
 
-const { holder, post, mailsOf, member, subscribe, tell } = withMailScene();
-
-/** The newest mail that somebody got. */
-function lastMail(user: MadeUser): ReceivedMail {
-  const mail = mailsOf(user).at(-1);
-  if (!mail) throw new Error(`nothing arrived for ${user.username}`);
-  return mail;
-}
-
-function textOf({ mail }: ReceivedMail): string {
-  return (mail.text ?? '').trimEnd();
-}
+const { holder, post, lastMail, member, subscribe, tell } = withMailScene();
 
 test.serial('a new issue begins a thread, in the name of who opened it', async (t) => {
   const { app } = holder;

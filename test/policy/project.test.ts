@@ -57,6 +57,8 @@ const approved: Record<ProjectAbility, Row> = {
   admin_snippet: /*      */ { who: '- - - - y y', denied: 403, needs: snippets },
   admin_project: /*      */ { who: '- - - - y y', denied: 403 },
   admin_ci: /*           */ { who: '- - - - y y', denied: 403 },
+  delete_issue: /*       */ { who: '- - - - - y', denied: 404, needs: issues },
+  delete_merge_request: /**/ { who: '- - - - - y', denied: 404, needs: requests },
   own_project: /*        */ { who: '- - - - - y', denied: 403 },
 };
 

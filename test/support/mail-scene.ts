@@ -1,11 +1,12 @@
 import { type Happening, tellPeople } from '../../server/mail/happening.ts';
 import { type NotificationLevel, notificationLevels } from '../../shared/notification-level.ts';
+import type { TestAppOptions } from './app.ts';
 import type { MadeProject, MadeUser } from './make.ts';
 import { withMail } from './with-mail.ts';
 
 /** An application that mails, with users who want some of it. Call at the top of the file. */
-export function withMailScene() {
-  const mail = withMail();
+export function withMailScene(options: TestAppOptions = {}) {
+  const mail = withMail(options);
   const { holder, post, receivers } = mail;
 
   /** How much mail he wants wherever nothing else is set. */

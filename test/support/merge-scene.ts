@@ -39,7 +39,11 @@ let count = 0;
 
 /** Merge requests with real branches. Call at the top of the file. */
 export function withMerging(options: TestAppOptions = {}) {
-  const holder = withApp({ poolSize: 4, ...options });
+  return mergingOn(withApp({ poolSize: 4, ...options }));
+}
+
+/** The same on an application that the file has started otherwise, with as many connections. */
+export function mergingOn(holder: Holder) {
   const branches = branchTools(holder);
   return { holder, ...branches, ...requestMakers(holder, branches), ...requestReaders(holder) };
 }

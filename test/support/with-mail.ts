@@ -1,10 +1,10 @@
 import test from 'ava';
-import { withApp } from './app.ts';
+import { type TestAppOptions, withApp } from './app.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 
 /** An application that mails to a real server, which has got nothing when a test begins. Call at the top of the file. */
-export function withMail() {
-  const holder = withApp();
+export function withMail(options: TestAppOptions = {}) {
+  const holder = withApp(options);
   const post = {} as { server: MailServer };
 
   test.serial.before(async () => {
@@ -25,6 +25,25 @@ export function withMail() {
     );
   }
 
+  /** The newest mail that somebody got. */
+  function lastMail(user: { username: string }): ReceivedMail {
+    const mail = mailsOf(user).at(-1);
+    if (!mail) throw new Error(`nothing arrived for ${user.username}`);
+    return mail;
+  }
+
+  /** What people are still to be told of, in the order in which it was queued; each once. */
+  async function told(): Promise<unknown[]> {
+    const queued = await holder.app.rows<{ happening: unknown }>(
+      `with gone as (
+         delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
+         where t.id = j.task_id and t.identifier = 'notify' returning j.id, j.payload->'happening' as happening
+       )
+       select happening from gone order by id`,
+    );
+    return queued.map(({ happening }) => happening);
+  }
+
   /** Names of those who got something, in their order. */
   function receivers(): string[] {
     return post.server.received
@@ -32,7 +51,7 @@ export function withMail() {
       .sort();
   }
 
-  return { holder, post, mailsOf, receivers };
+  return { holder, post, mailsOf, lastMail, told, receivers };
 }
 
 /** The value of a header in one line; undefined without it. */
@@ -42,4 +61,9 @@ export function header({ mail }: ReceivedMail, name: string): string | undefined
     .slice(name.length + 1)
     .replace(/\r\n\s*/g, ' ')
     .trim();
+}
+
+/** What a mail says, without the end of its last line. */
+export function textOf({ mail }: ReceivedMail): string {
+  return (mail.text ?? '').trimEnd();
 }
