@@ -3,16 +3,15 @@ import type { Context } from 'koa';
 import { nothingHere } from '../errors.ts';
 import { findLogo, type Logo } from '../git/logo.ts';
 import { openBlob } from '../git/open-blob.ts';
-import { authenticate } from '../http/authenticate.ts';
 import { contentDisposition } from '../http/content-disposition.ts';
 import { originOf } from '../http/mount.ts';
-import { parseQueryString } from '../http/query-string.ts';
 import { shownHeaders } from '../http/shown-headers.ts';
 import { can } from '../policy/project.ts';
 import { imageType } from '../present/upload.ts';
 import { findProject } from '../queries/project-row.ts';
 import { repositoryOf } from '../queries/repository.ts';
 import type { Services, Work } from '../services.ts';
+import { viewerOf } from './viewer-of.ts';
 
 /** The picture among the files of a project, below the address of the project. */
 export function projectAvatarRouter(services: Services): Router {
@@ -36,9 +35,7 @@ async function send(work: Work, ctx: Context): Promise<void> {
 }
 
 async function findReadable(work: Work, ctx: Context): Promise<(Logo & { dir: string }) | null> {
-  const raw = parseQueryString(ctx.querystring);
-  const viewer = await authenticate(work.em, { raw, header: (header) => ctx.get(header) });
-  ctx.state.viewer = viewer?.id;
+  const viewer = await viewerOf(work, ctx);
   const project = await findProject(work.em, `${ctx.params.namespace}/${ctx.params.project}`, viewer);
   if (!project || project.default_branch === null || !can(viewer, project, 'read_code')) return null;
   const dir = repositoryOf(work, project);

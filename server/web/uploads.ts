@@ -1,15 +1,14 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { nothingHere } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
 import { originOf } from '../http/mount.ts';
-import { parseQueryString } from '../http/query-string.ts';
 import { shownHeaders } from '../http/shown-headers.ts';
 import { can } from '../policy/project.ts';
 import { imageType } from '../present/upload.ts';
 import { findProject, type ProjectRow } from '../queries/project-row.ts';
 import { type UploadRow, uploadBySecret } from '../queries/uploads.ts';
 import type { Services, Work } from '../services.ts';
+import { viewerOf } from './viewer-of.ts';
 
 /** Uploaded files: below the address of their project, and by the address that their upload was answered with. */
 export function uploadsRouter(services: Services): Router {
@@ -35,9 +34,7 @@ async function send(work: Work, ctx: Context): Promise<void> {
 async function findReadable(work: Work, ctx: Context): Promise<UploadRow | null> {
   const { secret, name } = ctx.params;
   if (!/^[0-9a-f]{32}$/.test(secret ?? '')) return null;
-  const raw = parseQueryString(ctx.querystring);
-  const viewer = await authenticate(work.em, { raw, header: (header) => ctx.get(header) });
-  ctx.state.viewer = viewer?.id;
+  const viewer = await viewerOf(work, ctx);
   const upload = await uploadBySecret(work.em, secret);
   if (!upload || upload.filename !== name) return null;
   const project = await findProject(work.em, String(upload.project_id), viewer);
