@@ -30,10 +30,11 @@ export function createApp(services: Services, options: MountOptions = { checkAns
   const app = new Koa();
   const metrics = new Metrics();
   const routers = [
-    healthRouter(services, metrics),
-    openApiRouter(apiEndpoints, { prefix: apiPrefix, services }),
+    // Those that are asked most come first.
     mount(apiEndpoints, { prefix: apiPrefix, services, options }),
     mount(runnerEndpoints, { prefix: runnerPrefix, services, options }),
+    healthRouter(services, metrics),
+    openApiRouter(apiEndpoints, { prefix: apiPrefix, services }),
     homeRouter(services),
     uploadsRouter(services),
     projectAvatarRouter(services),

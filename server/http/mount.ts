@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Services, Work } from '../services.ts';
 import { inTransaction } from '../sql.ts';
@@ -8,6 +8,7 @@ import { Answer, PageAnswer } from './answers.ts';
 import { type BodySize, hasLargeBody, readBody } from './body.ts';
 import { clientGone } from './client-gone.ts';
 import type { Call, Endpoint } from './endpoint.ts';
+import { IndexedRouter } from './indexed-router.ts';
 import { loadScope } from './load-scope.ts';
 import { pathParams } from './normalize.ts';
 import { listNames, type Params, readPage, readParams } from './params.ts';
@@ -24,7 +25,7 @@ export function mount(
   endpoints: readonly Endpoint[],
   { prefix, services, options }: { prefix: string; services: Services; options: MountOptions },
 ): Router {
-  const router = new Router({ prefix });
+  const router = new IndexedRouter(prefix);
   const reader = services.orm.em.fork();
   for (const declared of endpoints) {
     const lists = listNames(declared.params);
