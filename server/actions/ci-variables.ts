@@ -1,5 +1,4 @@
 import { CiVariable } from '../entities/ci-variable.ts';
-import { Project } from '../entities/project.ts';
 import { invalid } from '../errors.ts';
 import type { CiVariableRow } from '../queries/ci-variables.ts';
 import type { Work } from '../services.ts';
@@ -17,12 +16,8 @@ export async function addCiVariable(
 ): Promise<void> {
   const faults = keyFaults(key);
   if (faults.length > 0) throw invalid({ key: faults });
-  work.em.create(CiVariable, {
-    project: work.em.getReference(Project, projectId),
-    key,
-    valueSealed: work.secrets.seal(value),
-  });
-  await work.em.flush();
+  const valueSealed = work.secrets.seal(value);
+  await work.em.insert(CiVariable, { project: projectId, key, valueSealed });
 }
 
 export async function changeCiVariable(work: Work, row: CiVariableRow, value: string): Promise<void> {

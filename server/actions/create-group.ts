@@ -2,7 +2,6 @@ import { accessLevels } from '../../shared/access-level.ts';
 import { GroupMember } from '../entities/member.ts';
 import { Namespace } from '../entities/namespace.ts';
 import { Settings } from '../entities/settings.ts';
-import { User } from '../entities/user.ts';
 import { announceGroup, announceGroupMember } from '../hooks/announce.ts';
 import { openLevelUpTo, requireOpenLevel } from '../policy/visibility.ts';
 import type { Viewer } from '../queries/viewer.ts';
@@ -36,12 +35,10 @@ export async function createGroup(work: Work, viewer: Viewer, request: NewGroup)
     request.visibilityLevel ?? openLevelUpTo(settings.defaultGroupVisibility, { viewer, settings });
   const shareWithGroupLock = request.shareLock ?? false;
   const words = { name, path, description, visibilityLevel, shareWithGroupLock };
-  const group = em.create(Namespace, { kind: 'group', ...words });
-  await em.flush();
+  const groupId = await em.insert(Namespace, { kind: 'group', ...words });
   const accessLevel = accessLevels.owner;
-  em.create(GroupMember, { group, user: em.getReference(User, viewer.id), accessLevel });
-  await em.flush();
-  await announceGroup(work, 'group_create', group.id);
-  await announceGroupMember(work, 'user_add_to_group', { groupId: group.id, userId: viewer.id, accessLevel });
-  return group.id;
+  await em.insert(GroupMember, { group: groupId, user: viewer.id, accessLevel });
+  await announceGroup(work, 'group_create', groupId);
+  await announceGroupMember(work, 'user_add_to_group', { groupId, userId: viewer.id, accessLevel });
+  return groupId;
 }

@@ -2,7 +2,6 @@ import { accessLevels } from '../../shared/access-level.ts';
 import type { Namespace } from '../entities/namespace.ts';
 import { Project } from '../entities/project.ts';
 import { Settings } from '../entities/settings.ts';
-import { User } from '../entities/user.ts';
 import { AppError, invalid } from '../errors.ts';
 import { createRepository } from '../git/repository.ts';
 import { repositoryDir } from '../git/repository-path.ts';
@@ -48,9 +47,9 @@ export async function createProject(work: Work, viewer: Viewer, request: NewProj
   const { namespace, settings, visibilityLevel, path, source } = await judge(work, viewer, request);
   await requireRoom(work, namespace);
   const stored = work.secrets.store(newToken());
-  const project = em.create(Project, {
-    namespace,
-    creator: em.getReference(User, creatorId),
+  const projectId = await em.insert(Project, {
+    namespace: namespace.id,
+    creator: creatorId,
     name: request.name,
     path,
     description: request.description ?? null,
@@ -65,15 +64,14 @@ export async function createProject(work: Work, viewer: Viewer, request: NewProj
     runnersTokenDigest: stored.digest,
     runnersTokenSealed: stored.sealed,
   });
-  await em.flush();
-  await addOwner(work, project.id, namespace);
+  await addOwner(work, projectId, namespace);
   // An import has an event of its own, once its end is known.
-  if (source) await startImport(work, { projectId: project.id, userId: creatorId, source });
-  else await recordEvent(work, { projectId: project.id, authorId: creatorId, action: 'created' });
-  await announceNewProject(work, project.id, namespace);
+  if (source) await startImport(work, { projectId, userId: creatorId, source });
+  else await recordEvent(work, { projectId, authorId: creatorId, action: 'created' });
+  await announceNewProject(work, projectId, namespace);
   // A repository without a project, should the commit fail, is in nobody's way: ids are never used again.
-  await createRepository(repositoryDir(work.repositoriesDir, project.id));
-  return project.id;
+  await createRepository(repositoryDir(work.repositoriesDir, projectId));
+  return projectId;
 }
 
 interface Judged {

@@ -21,10 +21,10 @@ export interface NewUser extends UserAttributes {
   isConfirmed?: boolean | undefined;
 }
 
-/** Makes a user together with the namespace of the same name, without any check. */
-export async function createUser(work: Work, request: NewUser): Promise<User> {
+/** Makes a user together with the namespace of the same name, without any check. @returns his id. */
+export async function createUser(work: Work, request: NewUser): Promise<number> {
   const stored = work.secrets.store(request.token ?? newToken());
-  const user = work.em.create(User, {
+  const id = await work.em.insert(User, {
     username: request.username,
     name: request.name,
     email: request.email.toLowerCase(),
@@ -43,9 +43,9 @@ export async function createUser(work: Work, request: NewUser): Promise<User> {
     privateTokenSealed: stored.sealed,
     confirmedAt: request.isConfirmed === false ? null : new Date(),
   });
-  work.em.create(Namespace, { kind: 'user', path: request.username, name: request.username, owner: user });
-  await work.em.flush();
-  return user;
+  const { username } = request;
+  await work.em.insert(Namespace, { kind: 'user', path: username, name: username, owner: id });
+  return id;
 }
 
 export interface UserRequest {
@@ -117,7 +117,7 @@ function hasFaults({ faults }: Draft): boolean {
 }
 
 async function storeDraft(work: Work, { user }: Draft): Promise<number> {
-  const { id } = await createUser(work, user);
+  const id = await createUser(work, user);
   await storeIdentity(work, id, user);
   await announceUser(work, 'user_create', id);
   return id;

@@ -34,7 +34,7 @@ export async function registerRunner(
   requireTags(request.tags, request.runUntagged);
   const token = newRunnerToken();
   const stored = work.secrets.store(token);
-  const runner = work.em.create(Runner, {
+  const id = await work.em.insert(Runner, {
     tokenDigest: stored.digest,
     tokenSealed: stored.sealed,
     description: request.description,
@@ -44,12 +44,8 @@ export async function registerRunner(
     tagList: request.tags,
     ...request.info,
   });
-  await work.em.flush();
-  if (project) {
-    work.em.create(RunnerProject, { runner, project });
-    await work.em.flush();
-  }
-  return { id: runner.id, token };
+  if (project) await work.em.insert(RunnerProject, { runner: id, project: project.id });
+  return { id, token };
 }
 
 /** @throws AppError 400 when a runner takes neither tagged nor untagged builds. */

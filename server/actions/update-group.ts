@@ -5,6 +5,7 @@ import type { Viewer } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import type { NewGroup } from './create-group.ts';
+import { given } from './given.ts';
 import { requireGroupWords, requireNoneHigher } from './group-rules.ts';
 import { lockGroup } from './lock-group.ts';
 import { announceNamespaceMove } from './move-namespace.ts';
@@ -22,19 +23,19 @@ export async function updateGroup(
   const { em } = work;
   await lockGroup(work, id, 'whole');
   const group = await em.findOneOrFail(Namespace, { id });
-  const oldPath = group.path;
-  group.name = change.name ?? group.name;
-  group.path = change.path ?? group.path;
-  group.description = change.description ?? group.description;
-  group.shareWithGroupLock = change.shareLock ?? group.shareWithGroupLock;
-  await requireGroupWords(work, { id, name: group.name, path: group.path, description: group.description });
-  const level = change.visibilityLevel;
+  const words = { name: group.name, path: group.path, description: group.description };
+  const { visibilityLevel: level, shareLock: shareWithGroupLock, ...newWords } = change;
+  await requireGroupWords(work, { id, ...words, ...given(newWords) });
   if (level !== undefined && level !== group.visibilityLevel) {
     requireOpenLevel(level, { viewer, settings: await em.findOneOrFail(Settings, { id: 1 }) });
     if (level < group.visibilityLevel) await requireNoneHigher(work, id, level);
-    group.visibilityLevel = level;
   }
-  await em.flush();
+  await em.nativeUpdate(
+    Namespace,
+    { id },
+    given({ ...newWords, visibilityLevel: level, shareWithGroupLock }),
+  );
   await sql(em, 'update namespaces set updated_at = now() where id = $1', [id]);
-  if (group.path !== oldPath) await announceNamespaceMove(work, { namespaceId: id, oldPath });
+  if ((change.path ?? group.path) !== group.path)
+    await announceNamespaceMove(work, { namespaceId: id, oldPath: group.path });
 }

@@ -14,6 +14,7 @@ import type { Work } from '../services.ts';
 import { sql, sqlOne } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
 import { requireNames } from './create-project.ts';
+import { given } from './given.ts';
 import { keepLogo } from './keep-logo.ts';
 import { takenFaults } from './project-place.ts';
 import {
@@ -59,17 +60,17 @@ export async function updateProject(work: Work, request: ChangeRequest): Promise
   if ((isRename || level !== null) && !can(viewer, row, 'own_project')) throw forbidden();
   await requireFree(work, request);
   if (level !== null) await changeVisibility(work, request, level);
+  const { visibilityLevel, isPublic, defaultBranch, ...columns } = change;
+  await em.nativeUpdate(Project, { id: row.id, pendingDelete: false }, given(columns));
+  await sql(em, 'update projects set updated_at = now() where id = $1', [row.id]);
   const project = await em.findOne(Project, { id: row.id, pendingDelete: false });
   if (!project) throw notFound('Project');
-  assignGiven(project, change);
-  await em.flush();
-  await sql(em, 'update projects set updated_at = now() where id = $1', [row.id]);
   if (change.buildsEnabled !== undefined || change.sharedRunnersEnabled !== undefined) {
     await offerBuilds(work, project);
   }
   if (project.path !== row.path) await tellMove(work, request);
   // Last: what is done to the repository is not undone with the transaction.
-  if (change.defaultBranch !== undefined) await changeDefaultBranch(work, project, change.defaultBranch);
+  if (defaultBranch !== undefined) await changeDefaultBranch(work, project, defaultBranch);
 }
 
 /** @throws AppError 400 for a name or path that cannot be, or that another project of the namespace has. */
@@ -123,20 +124,6 @@ async function offerBuilds({ em }: Work, project: Project): Promise<void> {
     shared,
   ]);
   await sql(em, 'select pg_notify($1, $2)', [wakeupChannel, JSON.stringify({ project: project.id })]);
-}
-
-function assignGiven(project: Project, change: ProjectChange): void {
-  project.name = change.name ?? project.name;
-  project.path = change.path ?? project.path;
-  project.description = change.description ?? project.description;
-  project.issuesEnabled = change.issuesEnabled ?? project.issuesEnabled;
-  project.mergeRequestsEnabled = change.mergeRequestsEnabled ?? project.mergeRequestsEnabled;
-  project.buildsEnabled = change.buildsEnabled ?? project.buildsEnabled;
-  project.wikiEnabled = change.wikiEnabled ?? project.wikiEnabled;
-  project.snippetsEnabled = change.snippetsEnabled ?? project.snippetsEnabled;
-  project.sharedRunnersEnabled = change.sharedRunnersEnabled ?? project.sharedRunnersEnabled;
-  project.buildCoverageRegex = change.buildCoverageRegex ?? project.buildCoverageRegex;
-  project.publicBuilds = change.publicBuilds ?? project.publicBuilds;
 }
 
 /** An empty repository keeps having none. */

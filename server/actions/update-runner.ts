@@ -2,6 +2,7 @@ import { Runner } from '../entities/runner.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
 import { wakeupChannel } from '../wakeups.ts';
+import { given } from './given.ts';
 import { requireTags } from './register-runner.ts';
 
 export interface RunnerChange {
@@ -18,12 +19,9 @@ export interface RunnerChange {
  */
 export async function updateRunner(work: Work, id: number, change: RunnerChange): Promise<void> {
   const runner = await work.em.findOneOrFail(Runner, { id });
-  runner.description = change.description ?? runner.description;
-  runner.active = change.active ?? runner.active;
-  runner.tagList = change.tag_list ?? runner.tagList;
-  runner.runUntagged = change.run_untagged ?? runner.runUntagged;
-  requireTags(runner.tagList, runner.runUntagged);
-  await work.em.flush();
+  const { description, active, tag_list: tagList, run_untagged: runUntagged } = change;
+  requireTags(tagList ?? runner.tagList, runUntagged ?? runner.runUntagged);
+  await work.em.nativeUpdate(Runner, { id }, given({ description, active, tagList, runUntagged }));
   await tellRunner(work, id);
 }
 

@@ -1,6 +1,7 @@
 import { Settings } from '../entities/settings.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
+import { given } from './given.ts';
 
 /** What an administrator may change, as the columns are called; the token is given open. */
 export type SettingsChange = Partial<
@@ -10,18 +11,15 @@ export type SettingsChange = Partial<
   >
 > & { runnersRegistrationToken?: string | undefined };
 
-/** Changes what is given and leaves the rest. Two changes of different settings do not undo each other. */
+/** Changes what is given and leaves the rest. */
 export async function updateSettings(work: Work, change: SettingsChange): Promise<void> {
   const { em } = work;
   const { runnersRegistrationToken: token, ...columns } = change;
-  const settings = await em.findOneOrFail(Settings, { id: 1 });
-  const given = Object.entries(columns).filter(([, value]) => value !== undefined);
-  em.assign(settings, Object.fromEntries(given));
-  if (token !== undefined) {
-    const stored = work.secrets.store(token);
-    settings.runnersRegistrationTokenDigest = stored.digest;
-    settings.runnersRegistrationTokenSealed = stored.sealed;
-  }
-  await em.flush();
+  const stored = token === undefined ? null : work.secrets.store(token);
+  const ofToken = {
+    runnersRegistrationTokenDigest: stored?.digest,
+    runnersRegistrationTokenSealed: stored?.sealed,
+  };
+  await em.nativeUpdate(Settings, { id: 1 }, given({ ...columns, ...ofToken }));
   await sql(em, 'update settings set updated_at = now() where id = 1');
 }

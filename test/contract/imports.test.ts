@@ -86,6 +86,15 @@ test('no any, no non-null assertion, no enum', (t) => {
   t.deepEqual(find(all, isForbidden), []);
 });
 
+test('the unit of work of the ORM is left alone: with its first use, each promise of the process gets dearer', (t) => {
+  const words = ['create', 'persist', 'remove', 'flush', 'commit', 'transactional', 'findAndCount'];
+  const isUnitOfWork = (node: ts.Node) =>
+    ts.isPropertyAccessExpression(node) &&
+    words.includes(node.name.text) &&
+    /(?:^|\.)em$/.test(node.expression.getText());
+  t.deepEqual(find(product, isUnitOfWork), []);
+});
+
 test('exports have names, but for the configuration of a tool', (t) => {
   const places = find(all, (node) => ts.isExportAssignment(node));
   t.deepEqual(
