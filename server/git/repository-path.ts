@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 
 /**
@@ -8,6 +8,6 @@ import { join } from 'node:path';
 export function repositoryDir(root: string, projectId: number | string): string {
   const id = String(projectId);
   if (!/^[1-9][0-9]*$/.test(id)) throw new TypeError(`not a project id: ${id}`);
-  const digest = createHash('sha256').update(id).digest('hex');
+  const digest = hash('sha256', id, 'hex');
   return join(root, digest.slice(0, 2), digest.slice(2, 4), `${id}.git`);
 }
