@@ -45,6 +45,8 @@ export class CatFileProcess {
   private readonly git: GitProcess;
   /** Not put yet. */
   private readonly queue: Waiting[] = [];
+  /** Those of them about the size only, by what they ask for: several who ask alike get one answer. */
+  private readonly infos = new Map<string, Promise<ObjectReply | null>>();
   /** Under way. */
   private readonly asked: Waiting[] = [];
   private reader: ReplyReader | null = null;
@@ -76,14 +78,15 @@ export class CatFileProcess {
   }
 
   ask(question: Question): Promise<ObjectReply | null> {
-    return new Promise((resolve, reject) => {
-      if (this.isOver) {
-        reject(new CatFileEnded({ attempted: `read ${question.spec}` }));
-        return;
-      }
+    if (this.isOver) return Promise.reject(new CatFileEnded({ attempted: `read ${question.spec}` }));
+    const same = question.command === 'info' ? this.infos.get(question.spec) : undefined;
+    if (same) return same;
+    const reply = new Promise<ObjectReply | null>((resolve, reject) => {
       this.queue.push({ question, hadCompany: false, isAlone: false, resolve, reject });
-      this.putSoon();
     });
+    if (question.command === 'info') this.infos.set(question.spec, reply);
+    this.putSoon();
+    return reply;
   }
 
   /** Lets git end once it has answered what it was asked. */
@@ -92,11 +95,11 @@ export class CatFileProcess {
     this.git.child.stdin.end();
   }
 
-  /** Those that come out of one answer, or of several that came together, go out together. */
+  /** Those that come out of all that has arrived by now go out together. */
   private putSoon(): void {
     if (this.isPutting) return;
     this.isPutting = true;
-    process.nextTick(() => this.putAll());
+    setImmediate(() => this.putAll());
   }
 
   private putAll(): void {
@@ -107,6 +110,7 @@ export class CatFileProcess {
       if (next === undefined) break;
       if (this.asked.length === 0) this.complaint = '';
       this.asked.push(next);
+      if (next.question.command === 'info') this.infos.delete(next.question.spec);
       if (this.asked.length > 1) for (const waiting of this.asked) waiting.hadCompany = true;
       text += `${next.question.command} ${next.question.spec}\0`;
     }
