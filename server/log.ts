@@ -1,4 +1,4 @@
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from './config.ts';
 
 /** Fields whose values never reach the log, wherever they stand. */
@@ -19,5 +19,23 @@ const secretFields = [
 export function openLog(given: Config['logLevel']): Logger {
   const level = given ?? (process.stderr.isTTY ? 'warn' : 'info');
   const paths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
-  return pino({ level, redact: { paths, censor: '[redacted]' } }, pino.destination({ dest: 2, sync: true }));
+  const stream = inBundles(pino.destination({ dest: 2, sync: true }));
+  return pino({ level, redact: { paths, censor: '[redacted]' } }, stream);
+}
+
+/** Writes lines together that come in one turn of the process: each write costs as much as making many lines. */
+function inBundles(destination: DestinationStream): DestinationStream {
+  let lines = '';
+  function write(): void {
+    const bundle = lines;
+    lines = '';
+    if (bundle !== '') destination.write(bundle);
+  }
+  process.on('exit', write);
+  return {
+    write(line) {
+      if (lines === '') setImmediate(write);
+      lines += line;
+    },
+  };
 }

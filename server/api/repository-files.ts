@@ -29,9 +29,7 @@ const get = endpoint({
     if (entry?.type !== 'blob') throw notFound('File');
     const { rawPath, id } = entry;
     const content = await readContent(work, dir, id);
-    const lastCommitId = await inTime(() =>
-      lastCommitOf(dir, { from: sha, rawPath, signal: () => call.signal }),
-    );
+    const lastCommitId = await inTime(() => lastCommitOf(dir, { from: sha, rawPath, asker: call }));
     const ids = { blobId: id, commitId: sha, lastCommitId: lastCommitId ?? sha };
     return presentRepositoryFile({ path: path.join('/'), content, ref: params.ref, ...ids });
   },

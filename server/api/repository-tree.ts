@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { badRequest } from '../errors.ts';
 import { ObjectTooLargeError } from '../git/errors.ts';
 import { listBelow, TooManyEntries } from '../git/tree-listing.ts';
@@ -52,10 +53,22 @@ interface FolderRead {
 /** A path that leads to no folder has nothing in it. */
 async function readFolder(work: Work, { place, path, page }: FolderRead): Promise<PageAnswer<TreeEntryJson>> {
   const folder = await findFolder(work, place, path);
-  const tree = folder === null ? null : await work.objects.readTree(place.dir, folder);
   const prefix = prefixOf(path);
-  return pageOf(tree?.listed ?? [], page).map((entry) => presentTreeEntry(entry, prefix + entry.name));
+  const key = `${folder} ${page.page} ${page.perPage} ${prefix}`;
+  const known = pages.get(key);
+  if (known) return known;
+  const tree = folder === null ? null : await work.objects.readTree(place.dir, folder);
+  const listed = pageOf(tree?.listed ?? [], page);
+  const answer = listed.map((entry) => presentTreeEntry(entry, prefix + entry.name));
+  pages.set(key, answer);
+  return answer;
 }
+
+/** The id of a tree says what is in it, so that a page stays true for ever, and in every repository. */
+const pages = new LRUCache<string, PageAnswer<TreeEntryJson>>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: ({ items }, key) => 500 + 2 * key.length + items.length * (500 + key.length),
+});
 
 /** With what is in the folders in it. */
 async function readBelow(

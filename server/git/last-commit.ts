@@ -17,8 +17,8 @@ export interface PathInHistory {
   from: string;
   /** Bytes of the path, one per character. */
   rawPath: string;
-  /** Asked for only where git has to search. */
-  signal?: () => AbortSignal;
+  /** Who waits for it; asked for his signal only where git has to search. */
+  asker?: { readonly signal: AbortSignal };
 }
 
 /**
@@ -29,7 +29,7 @@ export interface PathInHistory {
  */
 export async function lastCommitOf(
   dir: string,
-  { from, rawPath, signal }: PathInHistory,
+  { from, rawPath, asker }: PathInHistory,
 ): Promise<string | null> {
   const attempted = `find the last commit of a path in ${from}`;
   if (!isSha(from)) throw new GitError({ attempted, stderr: 'not an object id' });
@@ -38,7 +38,7 @@ export async function lastCommitOf(
   if (remembered !== undefined) return remembered;
   const input = Buffer.from(`${[from, '--', ...pathspecsOf(rawPath)].join('\n')}\n`, 'latin1');
   const args = ['rev-list', '--max-count=1', '--stdin'];
-  const { stdout } = await runGit({ dir, args, input, attempted, timeoutMs, signal: signal?.() });
+  const { stdout } = await runGit({ dir, args, input, attempted, timeoutMs, signal: asker?.signal });
   const sha = stdout.toString('latin1').trim();
   if (sha === '') return null;
   known.set(key, sha);

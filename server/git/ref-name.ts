@@ -10,6 +10,9 @@ export function isSha(text: string): boolean {
 // half of a surrogate pair, which has no bytes of its own on disk.
 const forbidden = /[^\P{Cc}\u0080-\u009f]|[ ~^:?*[\\]|\.\.|@\{|\/\/|\.$|\p{Cs}/u;
 
+/** Most names: nothing in them can be wrong, and that is seen at once. */
+const plain = /^refs(?:\/[\w-]+)+$/;
+
 /**
  * The id, or the beginning of one, that a text from outside stands for, in lower case as git writes it; null for a text
  * that git would not take for one.
@@ -27,6 +30,7 @@ export function checkRefName(name: string, form: 'full' | 'short' = 'full'): boo
     // Commands would take these two for an option and for the current branch.
     return !name.startsWith('-') && name !== 'HEAD' && checkRefName(`refs/heads/${name}`);
   }
+  if (plain.test(name)) return true;
   if (!name.startsWith('refs/') || name.endsWith('/') || forbidden.test(name)) return false;
   return name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
 }

@@ -49,10 +49,17 @@ export function download(stream: Readable, filename: string, size: number): Stre
 export class PageAnswer<T> {
   readonly items: T[];
   readonly total: number;
+  #json: string | null = null;
 
   constructor(items: T[], total: number) {
     this.items = items;
     this.total = total;
+  }
+
+  /** The items as they are sent; a page that is answered again has it ready. */
+  get json(): string {
+    this.#json ??= JSON.stringify(this.items);
+    return this.#json;
   }
 
   map<U>(present: (item: T) => U): PageAnswer<U> {

@@ -56,7 +56,7 @@ async function serve(
 ): Promise<void> {
   const query = parseQueryString(ctx.querystring, lists);
   const isStream = declared.body === 'stream';
-  const header = (name: string) => ctx.get(name);
+  const header = headersOf(ctx);
   const { access } = declared;
   const inPath = pathParams(ctx, declared.path);
   if (declared.body === 'files' && hasLargeBody(ctx.req)) {
@@ -83,6 +83,10 @@ async function serve(
     query,
     createStatus: work.createStatus,
   });
+}
+
+function headersOf(ctx: Context): (name: string) => string {
+  return (name) => ctx.get(name);
 }
 
 function sizeOf({ body }: Endpoint): BodySize {

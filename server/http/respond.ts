@@ -23,7 +23,7 @@ export function respond(ctx: Context, parts: ResponseParts): void {
   if (result instanceof PageAnswer) {
     const url = parts.origin + ctx.path;
     ctx.set(pageHeaders({ request: parts.page, total: result.total, url, query: parts.query }));
-    sendJson(ctx, result.items);
+    sendJsonText(ctx, result.json);
     return;
   }
   if (!(result instanceof Answer)) {
@@ -56,9 +56,13 @@ export function respondError(ctx: Context, thrown: unknown, log: Logger): void {
 
 /** The content type has no parameters: old runners compare it literally. */
 export function sendJson(ctx: Context, value: unknown): void {
+  sendJsonText(ctx, JSON.stringify(value ?? null));
+}
+
+function sendJsonText(ctx: Context, text: string): void {
   // Set first, or a type is guessed from the text.
   ctx.set('Content-Type', 'application/json');
-  ctx.body = JSON.stringify(value ?? null);
+  ctx.body = text;
 }
 
 function sendText(ctx: Context, text: string): void {
