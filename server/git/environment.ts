@@ -73,6 +73,8 @@ export function gitEnvironment(options: EnvironmentOptions = {}): Record<string,
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
+    // Into a pipe, git would write each line of a long list by itself.
+    GIT_FLUSH: '0',
     // A pushed refs/replace/* must not change what an object reads as.
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_AUTHOR_NAME: identity.name,
