@@ -8,7 +8,7 @@ import { bareGit } from './support/bare-git.ts';
 import { elapsed, takeTurns } from './support/measure.ts';
 import { temporaryFolder, type World, withWorld } from './support/world.ts';
 
-const rounds = 5;
+const rounds = 9;
 
 /** A repository of many commits, out as a clone and in as a push to an empty one. */
 export function clone({ scale }: BenchmarkSettings): Promise<Figure[]> {

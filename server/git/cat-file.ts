@@ -147,6 +147,13 @@ export class CatFile {
     return object.data;
   }
 
+  /** Starts the process of a repository that will be asked soon, where there is room for one. */
+  prepare(dir: string): void {
+    if (this.isClosed || this.entries.has(dir)) return;
+    const entry = this.start(dir);
+    if (entry !== null) this.touch(dir, entry);
+  }
+
   /** Closes the process of a repository that is about to be removed. */
   forget(dir: string): void {
     const entry = this.entries.get(dir);

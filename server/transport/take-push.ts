@@ -102,6 +102,8 @@ async function receive(
   const hidden = await hideRefs(unreadable.flatMap(({ rawRef }) => rawRef ?? []));
   const guard = [...(await guardMoves(guarded)), ...hidden.config];
   const { output, done: over } = receivePack({ dir, body: replay, protocol, identity, guard, signal });
+  // While git is at work, so that what comes after it need not wait.
+  work.objects.prepare(dir);
   const done = over.finally(hidden.forget);
   const settled = done.then((end) => (isIdle ? noOutcome : settle(work, pushId, end)));
   const { capabilities } = head;
