@@ -105,6 +105,28 @@ test('slashes around a path mean nothing, and what is no folder has nothing in i
   }
 });
 
+test('equal folders are shown under their own paths, page by page, as often as they are asked for', async (t) => {
+  const [at, other] = [await scene(), await scene()];
+  for (const { dir } of [at, other]) {
+    const inner = await writeTree(
+      dir,
+      ['a', 'b', 'c'].map((name) => `100644 blob ${empty}\t${name}`),
+    );
+    await commit(dir, [`040000 tree ${inner}\tone`, `040000 tree ${inner}\ttwo`]);
+  }
+  for (const { shown } of [at, at, other]) {
+    for (const path of ['one', 'two']) {
+      const file = (name: string) => `100644 blob ${path}/${name}`;
+      t.deepEqual(await shown({ path, per_page: '2' }), [file('a'), file('b')]);
+      t.deepEqual(await shown({ path, per_page: '2', page: '2' }), [file('c')]);
+      t.deepEqual(await shown({ path }), [file('a'), file('b'), file('c')]);
+    }
+  }
+  await commit(at.dir, [`100644 blob ${empty}\tone`]);
+  t.deepEqual(await at.shown({ path: 'one' }), []);
+  t.is((await other.shown({ path: 'one' })).length, 3);
+});
+
 test('a state is named by branch, tag, full ref or id, and one that is not there is a 404', async (t) => {
   const at = await scene();
   await commit(at.dir, [`100644 blob ${empty}\tmaster`]);

@@ -45,6 +45,34 @@ test('objects and refs of a later push are seen, also once they are packed', asy
   t.deepEqual(objects.pids(), [pid ?? 0]);
 });
 
+test('those who ask alike at once get one answer, and whoever asks later what there is by then', async (t) => {
+  const { dir, tree, sha } = await bench.filled();
+  const next = await commitFile(tree, { path: 'a', content: 'new', message: 'Next' });
+  const objects = open(t);
+  const ask = () => Promise.all(Array.from({ length: 50 }, () => objects.readInfo(dir, 'refs/heads/master')));
+  t.deepEqual(new Set((await ask()).map((info) => info?.sha)), new Set([sha]));
+  await git(tree, 'push', '--quiet', dir, 'master');
+  t.deepEqual(new Set((await ask()).map((info) => info?.sha)), new Set([next]));
+  const missing = Array.from({ length: 50 }, () => objects.readInfo(dir, 'refs/heads/none'));
+  t.deepEqual(new Set(await Promise.all(missing)), new Set([null]));
+});
+
+test('a process that was started ahead reads what comes after that', async (t) => {
+  const { dir, tree } = await bench.filled();
+  const objects = open(t);
+  objects.prepare(dir);
+  objects.prepare(dir);
+  const pids = objects.pids();
+  t.is(pids.length, 1);
+  const next = await commitFile(tree, { path: 'b', content: 'new', message: 'Next' });
+  await git(tree, 'push', '--quiet', dir, 'master');
+  t.is((await objects.readCommit(dir, 'refs/heads/master'))?.sha, next);
+  t.deepEqual(objects.pids(), pids);
+  objects.close();
+  objects.prepare(dir);
+  t.deepEqual(objects.pids(), []);
+});
+
 test('reads go on after the process has died, also those that were waiting for it', async (t) => {
   const { dir, sha } = await bench.filled();
   const objects = open(t);
