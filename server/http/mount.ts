@@ -26,25 +26,17 @@ export function mount(
   { prefix, services, options }: { prefix: string; services: Services; options: MountOptions },
 ): Router {
   const router = new IndexedRouter(prefix);
-  const workOf = reading(services);
+  const em = services.orm.em.fork() as Work['em'];
   for (const declared of endpoints) {
     const how = { ...options, lists: listNames(declared.params) };
     router.register(declared.path, [declared.method], async (ctx: Context) => {
       ctx.state.endpoint = declared;
-      await serve(ctx, declared, workOf(originOf(ctx, services)), how);
+      // Each time: the services get to know of each other while the server starts.
+      const work = { ...services, em, origin: originOf(ctx, services) };
+      await serve(ctx, declared, work, how);
     });
   }
   return router;
-}
-
-/** The services as requests have them that do not write, made anew only where clients reach us by another address. */
-function reading(services: Services): (origin: string) => Work {
-  const em = services.orm.em.fork() as Work['em'];
-  let work: Work = { ...services, em, origin: services.baseUrl };
-  return (origin) => {
-    if (work.origin !== origin) work = { ...work, origin };
-    return work;
-  };
 }
 
 /** The order of checks, for every endpoint: who, may he see it, may he do it, parameters, action. */
