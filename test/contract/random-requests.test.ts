@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -9,30 +8,13 @@ import { type Endpoint, endpoint } from '../../server/http/endpoint.ts';
 import { mount } from '../../server/http/mount.ts';
 import { optional, text } from '../../server/http/params.ts';
 import { withApp } from '../support/app.ts';
-import { everyEndpoint } from './every-endpoint.ts';
 import { checkEndpoint } from './random-check.ts';
+import { randomTests, seed } from './random-tests.ts';
 import { type RandomWorld, randomWorld } from './random-world.ts';
-
-/** To each endpoint. `HEARTH_RANDOM_REQUESTS=1000` is the thorough way; it takes minutes. */
-const requests = Number(process.env.HEARTH_RANDOM_REQUESTS ?? 50);
-const seed = Number(process.env.HEARTH_RANDOM_SEED ?? randomInt(2 ** 31));
 
 const holder = withApp({ poolSize: 4 });
 
-for (const isAdmin of [false, true]) {
-  let world: RandomWorld | null = null;
-  for (const served of everyEndpoint()) {
-    const who = isAdmin ? 'an administrator' : 'anybody else';
-    test.serial(`random requests of ${who} to ${served.name}`, async (t) => {
-      t.log(`again with HEARTH_RANDOM_SEED=${seed}`);
-      world ??= await randomWorld(holder.app, { isAdmin });
-      const share = requests * (isAdmin ? 0.3 : 0.7);
-      await t.notThrowsAsync(checkEndpoint(served, { url: holder.app.url, world, requests: share, seed }));
-      // What is gone cannot show a fault of the endpoints that follow.
-      if (served.endpoint.method === 'DELETE') world = null;
-    });
-  }
-}
+randomTests(holder, { isAdmin: false });
 
 const faulty: Record<string, (given: string | undefined, world: RandomWorld) => Promise<unknown>> = {
   async 'an internal error for some values'(given) {
