@@ -1,5 +1,5 @@
 import { Logger, type RunnerOptions, type TaskList } from 'graphile-worker';
-import pg from 'pg';
+import type pg from 'pg';
 import { archiveTrace } from '../actions/archive-trace.ts';
 import { closeIssues } from '../actions/close-issues.ts';
 import { endLostBuilds } from '../actions/end-lost-builds.ts';
@@ -26,6 +26,7 @@ import type { TaskName, TaskPayloads } from '../queue.ts';
 import type { Services, Work } from '../services.ts';
 import { Attendance } from './attendance.ts';
 import { QueueRunner } from './queue-runner.ts';
+import { WorkerPool } from './worker-pool.ts';
 
 /** @param signal fires when the server stops, for tasks that take longer than that may. */
 type Task<N extends TaskName> = (work: Work, payload: TaskPayloads[N], signal: AbortSignal) => Promise<void>;
@@ -106,7 +107,7 @@ export interface Worker {
  */
 export async function startWorker(services: Services, url: string): Promise<Worker> {
   const { log } = services;
-  const pool = new pg.Pool({
+  const pool = new WorkerPool({
     connectionString: url,
     // Each lane listens on one of its own, and takes others for moments.
     max: 10,
