@@ -53,12 +53,15 @@ interface FolderRead {
 /** A path that leads to no folder has nothing in it. */
 async function readFolder(work: Work, { place, path, page }: FolderRead): Promise<PageAnswer<TreeEntryJson>> {
   const folder = await findFolder(work, place, path);
+  if (folder === null) return new PageAnswer<TreeEntryJson>([], 0);
   const prefix = prefixOf(path);
   const key = `${folder} ${page.page} ${page.perPage} ${prefix}`;
   const known = pages.get(key);
   if (known) return known;
-  const tree = folder === null ? null : await work.objects.readTree(place.dir, folder);
-  const listed = pageOf(tree?.listed ?? [], page);
+  const tree = await work.objects.readTree(place.dir, folder);
+  // Not remembered: another repository may well have what this one has lost.
+  if (tree === null) return new PageAnswer<TreeEntryJson>([], 0);
+  const listed = pageOf(tree.listed, page);
   const answer = listed.map((entry) => presentTreeEntry(entry, prefix + entry.name));
   pages.set(key, answer);
   return answer;

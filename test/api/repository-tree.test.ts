@@ -127,6 +127,15 @@ test('equal folders are shown under their own paths, page by page, as often as t
   t.is((await other.shown({ path: 'one' })).length, 3);
 });
 
+test('a folder that one repository has lost is shown to another that has it', async (t) => {
+  const [lost, whole] = [await scene(), await scene()];
+  const inner = await writeTree(whole.dir, [`100644 blob ${empty}\tkept`]);
+  await commit(whole.dir, [`040000 tree ${inner}\tdir`]);
+  await commitTree(lost.dir, await writeTree(lost.dir, [`040000 tree ${inner}\tdir`]));
+  t.deepEqual(await lost.shown({ path: 'dir' }), []);
+  t.deepEqual(await whole.shown({ path: 'dir' }), ['100644 blob dir/kept']);
+});
+
 test('a state is named by branch, tag, full ref or id, and one that is not there is a 404', async (t) => {
   const at = await scene();
   await commit(at.dir, [`100644 blob ${empty}\tmaster`]);
