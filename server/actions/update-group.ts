@@ -23,9 +23,10 @@ export async function updateGroup(
   const { em } = work;
   await lockGroup(work, id, 'whole');
   const group = await em.findOneOrFail(Namespace, { id });
-  const words = { name: group.name, path: group.path, description: group.description };
+  const { name, path, description } = group;
   const { visibilityLevel: level, shareLock: shareWithGroupLock, ...newWords } = change;
-  await requireGroupWords(work, { id, ...words, ...given(newWords) });
+  const words = { name, path, description, ...given(newWords) };
+  await requireGroupWords(work, { id, ...words });
   if (level !== undefined && level !== group.visibilityLevel) {
     requireOpenLevel(level, { viewer, settings: await em.findOneOrFail(Settings, { id: 1 }) });
     if (level < group.visibilityLevel) await requireNoneHigher(work, id, level);
@@ -36,6 +37,5 @@ export async function updateGroup(
     given({ ...newWords, visibilityLevel: level, shareWithGroupLock }),
   );
   await sql(em, 'update namespaces set updated_at = now() where id = $1', [id]);
-  if ((change.path ?? group.path) !== group.path)
-    await announceNamespaceMove(work, { namespaceId: id, oldPath: group.path });
+  if (words.path !== path) await announceNamespaceMove(work, { namespaceId: id, oldPath: path });
 }

@@ -29,11 +29,13 @@ export class IndexedRouter extends Router {
   #near(path: string): Layer[] {
     this.#words ??= new Set(this.stack.flatMap((layer) => this.#wordsOf(layer)));
     const segments = path.toLowerCase().split('/', this.#places[1] + 1);
-    const [first, second] = this.#places.map((place) => this.#known(segments[place]));
-    const key = `${first}/${second}`;
+    const words = this.#places.map((place) => this.#known(segments[place]));
+    const key = words.join('/');
     let layers = this.#index.get(key);
     if (!layers) {
-      layers = this.stack.filter((layer) => this.#wordsOf(layer).every(isOneOf(first, second)));
+      layers = this.stack.filter((layer) =>
+        this.#wordsOf(layer).every((word, at) => word === null || word === words[at]),
+      );
       this.#index.set(key, layers);
     }
     return layers;
@@ -53,8 +55,4 @@ export class IndexedRouter extends Router {
       return segment.startsWith(':') || (open !== -1 && open <= place) ? null : segment;
     });
   }
-}
-
-function isOneOf(...words: (string | undefined)[]) {
-  return (word: string | null, at: number) => word === null || word === words[at];
 }

@@ -77,6 +77,7 @@ async function serve(
   });
 }
 
+/** Made here, since the loader names each function that is made in place, at a cost that every request would bear. */
 function headersOf(ctx: Context): (name: string) => string {
   return (name) => ctx.get(name);
 }

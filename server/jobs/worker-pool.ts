@@ -1,10 +1,7 @@
 import pg from 'pg';
 
-type Connected = (
-  error: Error | undefined,
-  client: pg.PoolClient | undefined,
-  release: (destroy?: Error | boolean) => void,
-) => void;
+type Release = pg.PoolClient['release'];
+type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: Release) => void;
 
 /**
  * Connections for the library that carries out tasks. When a connection is lost while the library gives it back, it
@@ -14,17 +11,23 @@ export class WorkerPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(connected: Connected): void;
   override connect(connected?: Connected): Promise<pg.PoolClient> | undefined {
-    if (!connected) return super.connect();
-    super.connect((error, client, release) => connected(error, client, once(release)));
+    if (!connected) return super.connect().then(tolerant);
+    super.connect((error, client, release) => {
+      if (client) connected(error, client, tolerant(client).release);
+      else connected(error, client, release);
+    });
     return undefined;
   }
 }
 
-function once(release: (destroy?: Error | boolean) => void): (destroy?: Error | boolean) => void {
+/** The pool gives a client another `release` each time that it hands it out. */
+function tolerant(client: pg.PoolClient): pg.PoolClient {
+  const { release } = client;
   let isReleased = false;
-  return (destroy) => {
+  client.release = (destroy) => {
     if (isReleased) return;
     isReleased = true;
     release(destroy);
   };
+  return client;
 }

@@ -26,6 +26,8 @@ test('a connection that is given back twice, also after it was lost, harms nobod
   const held = await pool.connect();
   t.deepEqual((await held.query('select 1 as one')).rows, [{ one: 1 }]);
   held.release();
+  t.notThrows(() => held.release());
+  t.is(pool.idleCount, 1);
   await pool.end();
   await database.drop();
 });

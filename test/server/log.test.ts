@@ -4,8 +4,8 @@ import { Program } from '../support/program.ts';
 
 const log = fileURLToPath(new URL('../../server/log.ts', import.meta.url));
 
-/** Runs some lines of code that have a log, in a process of its own. @returns the messages in the log. */
-async function messagesOf(code: string): Promise<string[]> {
+/** Runs some lines of code that have a log, in a process of its own. @returns all lines of the log, read. */
+async function linesOf(code: string): Promise<{ msg: string }[]> {
   const script = `import { openLog } from ${JSON.stringify(log)};\nconst log = openLog('info');\n${code}`;
   const program = new Program({
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -17,7 +17,11 @@ async function messagesOf(code: string): Promise<string[]> {
   return program.stderr
     .split('\n')
     .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line).msg);
+    .map((line) => JSON.parse(line));
+}
+
+async function messagesOf(code: string): Promise<string[]> {
+  return (await linesOf(code)).map(({ msg }) => msg);
 }
 
 const counted = 'for (let i = 0; i < 3; i += 1) log.info(String(i));';
@@ -34,8 +38,9 @@ test('lines of later turns follow those of earlier ones', async (t) => {
 });
 
 test('secrets are left out', async (t) => {
-  const messages = await messagesOf(
+  const lines = await linesOf(
     "log.info({ password: 'hidden' }, 'told'); log.info({ a: { token: 'hidden' } }, 'told');",
   );
-  t.deepEqual(messages, ['told', 'told']);
+  t.like(lines[0], { msg: 'told', password: '[redacted]' });
+  t.like(lines[1], { msg: 'told', a: { token: '[redacted]' } });
 });
