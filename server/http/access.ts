@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { forbidden, missing, notFound, nothingHere, unauthorized } from '../errors.ts';
 import type { ProjectAbility } from '../policy/abilities.ts';
 import { canUpdateIssue } from '../policy/issue.ts';
@@ -19,6 +20,7 @@ import type { Viewer, ViewerKey } from '../queries/viewer.ts';
 import type { Work } from '../services.ts';
 import { authenticate, unknownViewer, viewerKey } from './authenticate.ts';
 import { readId } from './params.ts';
+import { together } from './together.ts';
 
 /** What the access step of an endpoint sees of a request. */
 export interface AccessRequest {
@@ -69,7 +71,18 @@ export function admin(): Access<{ viewer: Viewer }> {
 
 /** The project named by `:id`: hidden with 404 from those who may not see it, then the ability. */
 export function onProject(ability: ProjectAbility): Access<{ viewer: Viewer; project: ProjectScope }> {
-  return projectAccess(ability, ({ work, raw }, key) => findProjectScope(work.em, key, String(raw.id)));
+  return projectAccess(ability, ({ work, raw }, key) => findScope(work.em, key, String(raw.id)));
+}
+
+/** Once for the requests of one user about one project that arrive together, as those of a page or a program do. */
+async function findScope(em: EntityManager, key: ViewerKey, idOrPath: string) {
+  const { by, value } = key;
+  const viewer = Buffer.isBuffer(value) ? value.toString('latin1') : value;
+  const found = await together(em, `project ${by} ${viewer} ${idOrPath}`, () =>
+    findProjectScope(em, key, idOrPath),
+  );
+  // Each gets his own: an action may change what it was given.
+  return found && { viewer: { ...found.viewer }, project: found.project && { ...found.project } };
 }
 
 /** As `onProject`, with everything that answers show of a project. */
