@@ -13,6 +13,7 @@ import { createPipeline } from './create-pipeline.ts';
 import { followPush } from './follow-push.ts';
 import { keepDropped } from './keep-commits.ts';
 import { keepLogo } from './keep-logo.ts';
+import type { EarlyList } from './list-early.ts';
 import { queueClosing } from './queue-closing.ts';
 import { notePush } from './queue-tidying.ts';
 import { dropReleases } from './releases.ts';
@@ -49,18 +50,25 @@ export function pushIdentity(pushId: number): { name: string; email: string } {
   return { name: 'Hearth', email: `push-${pushId}@hearth` };
 }
 
+interface SettleOptions {
+  /** Git has ended; without it a ref that has not moved yet may still do so. */
+  isOver: boolean;
+  /** Hears how many refs got no pipeline because there were too many. */
+  onLeftOut?: (refs: number) => void;
+  /** What the push brought, where that is known already. */
+  early?: EarlyList;
+}
+
 /**
  * Writes what follows from the refs that a push really moved: pipelines, events, the default branch. All of it
  * in one transaction, and each at most once, however often and wherever it is called.
  *
- * @param isOver git has ended; without it a ref that has not moved yet may still do so.
- * @param onLeftOut hears how many refs got no pipeline because there were too many.
  * @returns false when something is left to be looked at later.
  */
 export async function settlePush(
   work: Work,
   pushId: number,
-  { isOver, onLeftOut }: { isOver: boolean; onLeftOut?: (refs: number) => void },
+  { isOver, onLeftOut, early }: SettleOptions,
 ): Promise<boolean> {
   return inTransaction(work, async (inner) => {
     const push = await sqlOne<PushRow>(inner.em, findPush, [pushId]);
@@ -68,7 +76,7 @@ export async function settlePush(
     const dir = repositoryDir(work.repositoriesDir, push.project_id);
     if (!isOver && push.age_ms > staleAfter.lockMs) await clearLocks(inner, push, dir);
     const applied = await appliedChanges(inner, push, dir);
-    const leftOut = await writeConsequences(inner, { push, dir, applied });
+    const leftOut = await writeConsequences(inner, { push, dir, applied, early });
     if (leftOut > 0) onLeftOut?.(leftOut);
     const isAbandoned = push.age_ms > abandonedAfterSeconds * 1000;
     if (!isOver && applied.length < push.changes.length && !isAbandoned) return false;
@@ -116,10 +124,11 @@ interface Consequences {
   push: PushRow;
   dir: string;
   applied: RefChange[];
+  early?: EarlyList | undefined;
 }
 
 /** @returns how many refs got no pipeline because there were too many. */
-async function writeConsequences(work: Work, { push, dir, applied }: Consequences): Promise<number> {
+async function writeConsequences(work: Work, { push, dir, applied, early }: Consequences): Promise<number> {
   if (applied.length === 0) return 0;
   const { id: pushId, project_id: projectId, user_id: userId } = push;
   // Merge requests before projects: so they are held everywhere.
@@ -134,7 +143,7 @@ async function writeConsequences(work: Work, { push, dir, applied }: Consequence
   let mayName = false;
   for (const change of applied) {
     if (!readRefName(change.ref)) continue;
-    if (await writePushEvent(work, { push, dir, change, trunk })) mayName = true;
+    if (await writePushEvent(work, { push, dir, change, trunk, early })) mayName = true;
     if (change.newSha === zeroSha || !push.builds_enabled) continue;
     pipelines += 1;
     if (pipelines <= pipelinesPerPush) await startPipeline(work, { push, dir, change });

@@ -4,14 +4,13 @@ import { storable } from '../../shared/storable-text.ts';
 import type { RefChange } from '../entities/push.ts';
 import type { Commit } from '../git/commit.ts';
 import { GitError } from '../git/errors.ts';
-import { commitsBetween } from '../git/history.ts';
+import { listBetween, readNewest } from '../git/history.ts';
 import { zeroSha } from '../git/ref-name.ts';
 import { tellOfPushes, wakeHooks } from '../queries/hook-tasks.ts';
 import type { Work } from '../services.ts';
 import { sql } from '../sql.ts';
+import { type EarlyList, shownCommits, startOf } from './list-early.ts';
 import type { PushRow } from './settle-push.ts';
-
-const shownCommits = 20;
 
 interface MovedRef {
   push: PushRow;
@@ -19,6 +18,7 @@ interface MovedRef {
   change: RefChange;
   /** Commit of the default branch; null without one. */
   trunk: string | null;
+  early?: EarlyList | undefined;
 }
 
 /**
@@ -112,13 +112,14 @@ async function taggedCommit({ objects }: Work, { dir, change }: MovedRef): Promi
   return commit ? { total: 1, commits: [commit] } : { total: 0, commits: [] };
 }
 
-function branchCommits({ objects }: Work, moved: MovedRef): Promise<Brought> {
-  const { dir, change } = moved;
-  return commitsBetween(objects, { dir, oldSha: startOf(moved), newSha: change.newSha, limit: shownCommits });
-}
-
-/** A new branch starts where it left the default one, which shows the commits before that already. */
-function startOf({ push, change, trunk }: MovedRef): string {
-  const isTrunk = change.ref === `refs/heads/${push.default_branch}`;
-  return change.oldSha === zeroSha && trunk !== null && !isTrunk ? trunk : change.oldSha;
+async function branchCommits(
+  { objects }: Work,
+  { push, dir, change, trunk, early }: MovedRef,
+): Promise<Brought> {
+  const oldSha = startOf(change, { defaultBranch: push.default_branch, trunk });
+  const { newSha } = change;
+  const known = await early;
+  const isKnown = known?.oldSha === oldSha && known.newSha === newSha;
+  const list = isKnown ? known : await listBetween({ dir, oldSha, newSha, limit: shownCommits });
+  return readNewest(objects, dir, list);
 }

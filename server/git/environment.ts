@@ -15,6 +15,8 @@ export interface EnvironmentOptions {
   config?: readonly ConfigEntry[] | undefined;
   /** Folder of objects that are read as if they were the repository's own. */
   alternate?: string | undefined;
+  /** Git tells on its fourth channel what it does, in lines of JSON, and so do those that it starts. */
+  isTraced?: boolean | undefined;
 }
 
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
@@ -88,6 +90,10 @@ export function gitEnvironment(options: EnvironmentOptions = {}): Record<string,
   if (options.alternate !== undefined) {
     // In quotes, since the bare form is a list.
     environment.GIT_ALTERNATE_OBJECT_DIRECTORIES = `"${options.alternate.replace(/["\\]/g, '\\$&')}"`;
+  }
+  if (options.isTraced) {
+    environment.GIT_TRACE2_EVENT = '3';
+    environment.GIT_TRACE2_ENV_VARS = 'GIT_QUARANTINE_PATH';
   }
   addConfig(environment, [...fixedConfig, ...(options.config ?? [])]);
   return environment;

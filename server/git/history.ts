@@ -13,6 +13,14 @@ export interface CommitRange {
   alsoWithout?: string | undefined;
   /** How many commits to read at most. */
   limit: number;
+  /** Folder with objects that the repository may not have taken over yet. */
+  quarantine?: string | undefined;
+}
+
+export interface CommitList {
+  total: number;
+  /** Ids of the newest of them, newest first. */
+  newest: string[];
 }
 
 /** What a move from one commit to another brings in: the newest commits, newest first, and their number. */
@@ -20,7 +28,22 @@ export async function commitsBetween(
   objects: CatFile,
   range: CommitRange,
 ): Promise<{ total: number; commits: Commit[] }> {
-  const { dir, oldSha, newSha, alsoWithout = zeroSha, limit } = range;
+  return readNewest(objects, range.dir, await listBetween(range));
+}
+
+/** The newest commits of a list. One that cannot be found is left out. */
+export async function readNewest(
+  objects: CatFile,
+  dir: string,
+  { total, newest }: CommitList,
+): Promise<{ total: number; commits: Commit[] }> {
+  const commits = await Promise.all(newest.map((sha) => objects.readCommit(dir, sha)));
+  return { total, commits: commits.filter((found) => found !== null) };
+}
+
+/** As `commitsBetween`, but reads none of them. */
+export async function listBetween(range: CommitRange): Promise<CommitList> {
+  const { dir, oldSha, newSha, alsoWithout = zeroSha, limit, quarantine: alternate } = range;
   const attempted = `list the commits of ${oldSha}..${newSha}`;
   checkShas(attempted, [oldSha, newSha, alsoWithout]);
   const without = [oldSha, alsoWithout].filter((sha) => sha !== zeroSha);
@@ -31,10 +54,8 @@ export async function commitsBetween(
     if (start.bytes < startSize) start.text += piece.toString('latin1', 0, startSize - start.bytes);
     start.bytes += piece.length;
   };
-  await runGit({ dir, args: ['rev-list', ...revisions, '--'], attempted, take });
-  const shas = start.text.split('\n').filter(isSha);
-  const commits = await Promise.all(shas.map((sha) => objects.readCommit(dir, sha)));
-  return { total: start.bytes / lineSize, commits: commits.filter((found) => found !== null) };
+  await runGit({ dir, args: ['rev-list', ...revisions, '--'], attempted, take, alternate });
+  return { total: start.bytes / lineSize, newest: start.text.split('\n').filter(isSha) };
 }
 
 /** Bytes of an id and the end of its line. */

@@ -39,7 +39,9 @@ const stderrTail = 4_096;
  */
 export function spawnGit(call: GitCall): GitProcess {
   const args = call.dir === undefined ? call.args : [`--git-dir=${call.dir}`, ...call.args];
-  const child = spawn('git', args, { cwd: '/', env: gitEnvironment(call), detached: true });
+  const stdio = Array.from({ length: call.isTraced ? 4 : 3 }, () => 'pipe' as const);
+  const options = { cwd: '/', env: gitEnvironment(call), detached: true, stdio };
+  const child = spawn('git', args, options) as ChildProcessWithoutNullStreams;
   if (call.isBackground) giveWay(child);
   let tail = '';
   child.stderr.setEncoding('utf8');

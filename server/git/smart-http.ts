@@ -3,6 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import type { ConfigEntry, Identity } from './environment.ts';
 import { GitError, GitProtocolError } from './errors.ts';
 import { flushPkt, pktLine } from './pkt-line.ts';
+import { quarantineOf } from './push-trace.ts';
 import { decodeBody, feedGit } from './request-body.ts';
 import { type GitEnd, type GitProcess, spawnGit } from './run-git.ts';
 
@@ -141,14 +142,19 @@ export interface ReceivePackRequest {
  * Takes a push. A client that goes away before it has sent everything ends git; later ones do not, since git
  * may be about to move refs. It ends by reading that there is no more, so that it removes what it has received:
  * git does not when a signal ends it. `done` settles when git has ended, never rejects, and says nothing about which
- * refs moved: see `wasApplied`. The output needs no reader for `done` to settle.
+ * refs moved: see `wasApplied`. The output needs no reader for `done` to settle. `quarantine` is that of `quarantineOf`.
  */
-export function receivePack(request: ReceivePackRequest): { output: Readable; done: Promise<GitEnd> } {
+export function receivePack(request: ReceivePackRequest): {
+  output: Readable;
+  done: Promise<GitEnd>;
+  quarantine: Promise<string | null>;
+} {
   const { dir, identity, guard = [] } = request;
   const limit: ConfigEntry = ['receive.maxInputSize', String(request.packLimit ?? 0)];
   const config = [limit, ...guard];
   const protocol = protocolFor('git-receive-pack', request.protocol);
-  const git = spawnGit({ args: ['receive-pack', '--stateless-rpc', dir], protocol, identity, config });
+  const args = ['receive-pack', '--stateless-rpc', dir];
+  const git = spawnGit({ args, protocol, identity, config, isTraced: true });
   const body = decodeBody(request.body, { gzip: request.gzip });
   const releaseSignal = onAbort(git, request.signal, () => starve(git));
   body.once('end', releaseSignal);
@@ -163,7 +169,8 @@ export function receivePack(request: ReceivePackRequest): { output: Readable; do
   // Without a reader its failure would end the whole process; `done` tells of it too.
   output.on('error', () => undefined);
   pumpUnhurried(git, output);
-  return { output, done: git.ended };
+  const quarantine = quarantineOf(git.child.stdio[3] as unknown as Readable);
+  return { output, done: git.ended, quarantine };
 }
 
 /** Passes git's report on while somebody reads it, and reads it for nobody's sake afterwards. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { type EarlyList, listEarly } from '../actions/list-early.ts';
 import { recordPush } from '../actions/record-push.ts';
 import { pipelinesPerPush, pushIdentity, settlePush } from '../actions/settle-push.ts';
 import { readPushOptions } from '../ci/push-options.ts';
@@ -101,24 +102,29 @@ async function receive(
   const identity = pushIdentity(pushId);
   const hidden = await hideRefs(unreadable.flatMap(({ rawRef }) => rawRef ?? []));
   const guard = [...(await guardMoves(guarded)), ...hidden.config];
-  const { output, done: over } = receivePack({ dir, body: replay, protocol, identity, guard, signal });
+  const git = receivePack({ dir, body: replay, protocol, identity, guard, signal });
   // While git is at work, so that what comes after it need not wait.
   work.objects.prepare(dir);
-  const done = over.finally(hidden.forget);
-  const settled = done.then((end) => (isIdle ? noOutcome : settle(work, pushId, end)));
+  const { quarantine } = git;
+  const early = listEarly(work, { dir, defaultBranch: access.project.default_branch, changes, quarantine });
+  const done = git.done.finally(hidden.forget);
+  const settled = done.then((end) => (isIdle ? noOutcome : settle(work, { pushId, end, early })));
   const { capabilities } = head;
   const notes = { unknownOptions: unknown, unreadableRefs: unreadable.map(({ ref }) => ref) };
   const messages = async () => linesForPusher({ ...(await settled), ...notes });
-  const answer = Readable.from(withMessages(output, { capabilities, messages }), { objectMode: false });
+  const answer = Readable.from(withMessages(git.output, { capabilities, messages }), { objectMode: false });
   // Also when nobody ever began to read it: git must not wait for somebody to take its report.
-  answer.once('close', () => output.destroy());
+  answer.once('close', () => git.output.destroy());
   return { answer, ended: done };
 }
 
 const noOutcome: PushOutcome = { pipelines: [], leftOut: 0, pipelinesPerPush };
 
 /** A failure here is mended by the task that was queued with the push. */
-async function settle(work: Work, pushId: number, end: GitEnd): Promise<PushOutcome> {
+async function settle(
+  work: Work,
+  { pushId, end, early }: { pushId: number; end: GitEnd; early: EarlyList },
+): Promise<PushOutcome> {
   // Ended by a signal, git leaves locks and packs behind: the push stays recorded until they are cleared away.
   const isClean = end.signal === null;
   const outcome = { ...noOutcome };
@@ -126,7 +132,7 @@ async function settle(work: Work, pushId: number, end: GitEnd): Promise<PushOutc
     outcome.leftOut = refs;
   };
   try {
-    await settlePush(work, pushId, { isOver: isClean, onLeftOut });
+    await settlePush(work, pushId, { isOver: isClean, onLeftOut, early });
     outcome.pipelines = await pipelinesOfPush(work.em, pushId);
     return outcome;
   } catch (error) {

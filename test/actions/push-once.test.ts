@@ -1,6 +1,7 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import type { EarlyList } from '../../server/actions/list-early.ts';
 import { recordPush } from '../../server/actions/record-push.ts';
 import { resumePushes } from '../../server/actions/resume-pushes.ts';
 import { pushIdentity, settlePush } from '../../server/actions/settle-push.ts';
@@ -273,3 +274,29 @@ test.serial('pushes at once, to one branch and to many, all have their pipelines
   ]);
   t.deepEqual(await holder.app.rows('select id from pushes where project_id = $1', [project.id]), []);
 });
+
+test.serial(
+  'a list of commits that was made early stands in the event, if it is of the same move',
+  async (t) => {
+    const at = await prepared();
+    const { shas } = at;
+    const settled = async (
+      change: RefChange,
+      early: Omit<NonNullable<Awaited<EarlyList>>, 'total' | 'newest'>,
+    ) => {
+      const pushId = await record(at, change);
+      await move(at, pushId, change);
+      const list = Promise.resolve({ ...early, total: 77, newest: [shas[0]] });
+      await settlePush(holder.app.work, pushId, { isOver: true, early: list });
+      const [event] = await holder.app.rows<{
+        data: { total_commits_count: number; commits: { id: string }[] };
+      }>('select data from events where project_id = $1 order by id desc limit 1', [at.project.id]);
+      return { total: event?.data.total_commits_count, ids: event?.data.commits.map(({ id }) => id) };
+    };
+    await settled(branch(shas[0]), { oldSha: zeroSha, newSha: shas[0] });
+    const next = branch(shas[1], shas[0]);
+    t.deepEqual(await settled(next, { oldSha: zeroSha, newSha: shas[1] }), { total: 1, ids: [shas[1]] });
+    const back = branch(shas[0], shas[1]);
+    t.deepEqual(await settled(back, { oldSha: shas[1], newSha: shas[0] }), { total: 77, ids: [shas[0]] });
+  },
+);
