@@ -127,8 +127,10 @@ async function runAva(args, variables) {
   const [code] = await once(ava, 'exit');
   signalTests('SIGKILL');
   await finished(ava.stdout);
-  const { passed, failed, skipped } = counter.results(code === 0);
+  const { passed, failed, skipped, failures } = counter.results(code === 0);
   if (passed + failed === 0) process.stderr.write('no test ran\n');
+  // Once more, where the eye falls: before come all their reasons, which may be long.
+  for (const line of failures) process.stdout.write(`${line}\n`);
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return interruptedBy || passed + failed === 0 ? code || 1 : (code ?? 1);
 }

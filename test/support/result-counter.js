@@ -6,16 +6,19 @@ const FAULTS =
 
 /**
  * Counts results in what ava prints. Its closing summary names the passed tests only when nothing failed, so those
- * are counted by their own lines.
+ * are counted by their own lines. The lines of those that failed are kept.
  */
 export function resultCounter() {
   const decoder = new StringDecoder('utf8');
   const counts = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {string[]} */
+  const failures = [];
   let rest = '';
 
   /** @param {string} line */
   function addLine(line) {
     if (/^ {2}✔ /.test(line)) counts.passed += 1;
+    else if (/^ {2}✘ /.test(line)) failures.push(line);
     else if (/^ {2}\d+ tests? skipped$/.test(line)) counts.skipped += Number.parseInt(line, 10);
     else counts.failed += Number(FAULTS.exec(line)?.[1] ?? 0);
   }
@@ -33,7 +36,7 @@ export function resultCounter() {
      */
     results(endedWell) {
       const unseen = !endedWell && counts.failed === 0 && counts.passed + counts.skipped > 0;
-      return { ...counts, failed: unseen ? 1 : counts.failed };
+      return { ...counts, failed: unseen ? 1 : counts.failed, failures };
     },
   };
 }
