@@ -14,10 +14,15 @@ export function together<T>(asked: object, question: string, put: () => Promise<
   waiting.set(asked, questions);
   const same = questions.get(question);
   if (same) return same as Promise<T>;
-  const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+  const answer = new Promise<void>(afterMoreArrived).then(() => {
     questions.delete(question);
     return put();
   });
   questions.set(question, answer);
   return answer;
+}
+
+/** Two turns of the loop, for what comes while the first one is at work; alone, a request hardly notices. */
+function afterMoreArrived(resolve: () => void): void {
+  setImmediate(() => setImmediate(resolve));
 }
