@@ -19,26 +19,6 @@ dockerTest('the network of a build is a bridge that says whose it is', async (t,
   t.deepEqual(Object.keys(container?.NetworkSettings.Networks ?? {}), [networks[0]?.Name]);
 });
 
-dockerTest('no container of another build can be reached', async (t, engine) => {
-  const build = await dockerBuild(t, { hasNetwork: true });
-  const other = await dockerBuild(t, { hasNetwork: true });
-  const running = other.run('nc -l -p 5000 -e echo & echo ready; wait', { onOutput: () => started() });
-  let started = () => {};
-  await new Promise<void>((resolve) => {
-    started = resolve;
-  });
-  const [container] = await engine.listContainers({
-    filters: { label: [`hearth.build=${other.id}`, 'hearth.role=build'] },
-  });
-  const address = Object.values(container?.NetworkSettings.Networks ?? {})[0]?.IPAddress;
-  t.truthy(address);
-  const result = await build.run(`nc -w 2 ${address} 5000 </dev/null`);
-  t.not(result.exitCode, 0);
-  // Not by a clean-up, which is for builds whose script has come to its end.
-  await engine.getContainer(container?.Id ?? '').kill();
-  t.is((await running).exitCode, 137);
-});
-
 dockerTest('a network mode of the configuration takes the place of the network', async (t, engine) => {
   const build = await dockerBuild(t, {
     docker: { network_mode: 'none' },
