@@ -2,9 +2,8 @@ import { readRefName } from '../../shared/ref-kind.ts';
 import { sshUrl } from '../../shared/ssh-url.ts';
 import { storable } from '../../shared/storable-text.ts';
 import type { RefChange } from '../entities/push.ts';
-import type { Commit } from '../git/commit.ts';
 import { GitError } from '../git/errors.ts';
-import { listBetween, readNewest } from '../git/history.ts';
+import { type Brought, listBetween, readNewest } from '../git/history.ts';
 import { zeroSha } from '../git/ref-name.ts';
 import { tellOfPushes, wakeHooks } from '../queries/hook-tasks.ts';
 import type { Work } from '../services.ts';
@@ -83,12 +82,6 @@ async function pushData(work: Work, moved: MovedRef) {
     })),
     total_commits_count: total,
   };
-}
-
-interface Brought {
-  total: number;
-  /** Newest first. */
-  commits: Commit[];
 }
 
 /** What a push added to a branch, or the commit that a tag stands for, if it stands for one. */

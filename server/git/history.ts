@@ -17,6 +17,14 @@ export interface CommitRange {
   quarantine?: string | undefined;
 }
 
+/** What a move from one commit to another brings in. */
+export interface Brought {
+  total: number;
+  /** The newest of them, newest first. */
+  commits: Commit[];
+}
+
+/** The same by their ids. */
 export interface CommitList {
   total: number;
   /** Ids of the newest of them, newest first. */
@@ -24,10 +32,7 @@ export interface CommitList {
 }
 
 /** What a move from one commit to another brings in: the newest commits, newest first, and their number. */
-export async function commitsBetween(
-  objects: CatFile,
-  range: CommitRange,
-): Promise<{ total: number; commits: Commit[] }> {
+export async function commitsBetween(objects: CatFile, range: CommitRange): Promise<Brought> {
   return readNewest(objects, range.dir, await listBetween(range));
 }
 
@@ -36,7 +41,7 @@ export async function readNewest(
   objects: CatFile,
   dir: string,
   { total, newest }: CommitList,
-): Promise<{ total: number; commits: Commit[] }> {
+): Promise<Brought> {
   const commits = await Promise.all(newest.map((sha) => objects.readCommit(dir, sha)));
   return { total, commits: commits.filter((found) => found !== null) };
 }

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
  *
  * @returns null when there is none: the push brings nothing, or git refuses it. Never rejects.
  */
-export async function quarantineOf(trace: Readable): Promise<string | null> {
+export function quarantineOf(trace: Readable): Promise<string | null> {
   // Read to its end in any case: git waits for whoever reads it.
   const lines = createInterface({ input: trace.on('error', () => undefined) });
   let folder: string | null = null;

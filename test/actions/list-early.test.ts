@@ -1,16 +1,17 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { listEarly } from '../../server/actions/list-early.ts';
 import type { RefChange } from '../../server/entities/push.ts';
 import { CatFile } from '../../server/git/cat-file.ts';
 import type { ConfigEntry } from '../../server/git/environment.ts';
-import { pktLine } from '../../server/git/pkt-line.ts';
+import { flushPkt, pktLine } from '../../server/git/pkt-line.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { readRef } from '../../server/git/refs.ts';
 import { receivePack } from '../../server/git/smart-http.ts';
-import { commitFile, gitWithInput, makeBench } from '../git/real-git.ts';
+import { commitFile, makeBench } from '../git/real-git.ts';
+import { packOf } from '../support/git.ts';
 
 const bench = await makeBench();
 const objects = new CatFile();
@@ -40,16 +41,11 @@ interface Pushed {
 function push({ dir, changes, pack, defaultBranch = 'master', guard = [] }: Pushed) {
   const lines = changes.map(({ oldSha, newSha, ref }) => `${oldSha} ${newSha} ${ref}`);
   const commands = lines.map((line, index) => pktLine(index === 0 ? `${line}\0report-status` : line));
-  const body = Readable.from([Buffer.concat([...commands, Buffer.from('0000'), Buffer.from(pack)])]);
+  const body = Readable.from([Buffer.concat([...commands, flushPkt, Buffer.from(pack)])]);
   const running = receivePack({ dir, body, identity: { name: 'Push', email: 'push-1' }, guard });
   running.output.resume();
   const early = listEarly({ objects }, { dir, defaultBranch, changes, quarantine: running.quarantine });
   return { done: running.done, early };
-}
-
-async function packOf(tree: string, revisions: string[]): Promise<Buffer> {
-  const args = ['pack-objects', '--stdout', '--revs', '--quiet', '--thin'];
-  return Buffer.from(await gitWithInput(tree, args, `${revisions.join('\n')}\n`), 'latin1');
 }
 
 test('what a push brings is listed before git moves the ref', async (t) => {
@@ -61,7 +57,7 @@ test('what a push brings is listed before git moves the ref', async (t) => {
   const { early, done } = push({
     dir,
     changes: [{ ref: branch, oldSha: sha, newSha: last }],
-    pack: await packOf(tree, [last, `^${sha}`]),
+    pack: await packOf(tree, last, `^${sha}`),
     guard: [['core.hooksPath', hooks]],
   });
   t.deepEqual(await early, { oldSha: sha, newSha: last, total: 2, newest: [last, next] });
@@ -78,7 +74,7 @@ test('a push of many objects, which git keeps as one pack, is listed too', async
     shas.unshift(await commitFile(tree, { path: 'a', content: `${index}`, message: `Commit ${index}` }));
   }
   const [last = ''] = shas;
-  const pack = await packOf(tree, [last, `^${sha}`]);
+  const pack = await packOf(tree, last, `^${sha}`);
   const { early } = push({ dir, changes: [{ ref: branch, oldSha: sha, newSha: last }], pack });
   t.deepEqual(await early, { oldSha: sha, newSha: last, total: 40, newest: shas.slice(0, 20) });
 });
@@ -86,7 +82,7 @@ test('a push of many objects, which git keeps as one pack, is listed too', async
 test('a new branch starts at the default one, and the first branch at nothing', async (t) => {
   const { dir, tree, sha, next, last } = await withNew();
   const change = { ref: 'refs/heads/side', oldSha: zeroSha, newSha: last };
-  const pack = await packOf(tree, [last]);
+  const pack = await packOf(tree, last);
   const side = push({ dir, changes: [change], pack });
   t.deepEqual(await side.early, { oldSha: sha, newSha: last, total: 2, newest: [last, next] });
   await side.done;
@@ -105,7 +101,7 @@ const others: Record<string, (at: Awaited<ReturnType<typeof withNew>>) => Pushed
   'a tag': async ({ dir, tree, last }) => ({
     dir,
     changes: [{ ref: 'refs/tags/v1', oldSha: zeroSha, newSha: last }],
-    pack: await packOf(tree, [last]),
+    pack: await packOf(tree, last),
   }),
   'several branches': async ({ dir, tree, sha, last }) => ({
     dir,
@@ -113,23 +109,19 @@ const others: Record<string, (at: Awaited<ReturnType<typeof withNew>>) => Pushed
       { ref: branch, oldSha: sha, newSha: last },
       { ref: 'refs/heads/side', oldSha: zeroSha, newSha: last },
     ],
-    pack: await packOf(tree, [last]),
+    pack: await packOf(tree, last),
   }),
   'a broken pack': async ({ dir, tree, sha, last }) => ({
     dir,
     changes: [{ ref: branch, oldSha: sha, newSha: last }],
-    pack: (await packOf(tree, [last])).subarray(0, -30),
+    pack: (await packOf(tree, last)).subarray(0, -30),
   }),
 };
 
 for (const [name, pushed] of Object.entries(others)) {
   test(`${name} is not listed early`, async (t) => {
-    await isNotListed(t, await pushed(await withNew()));
+    const { early, done } = push(await pushed(await withNew()));
+    t.is(await early, null);
+    await done;
   });
-}
-
-async function isNotListed(t: ExecutionContext, pushed: Pushed): Promise<void> {
-  const { early, done } = push(pushed);
-  t.is(await early, null);
-  await done;
 }

@@ -1,7 +1,6 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import type { EarlyList } from '../../server/actions/list-early.ts';
 import { recordPush } from '../../server/actions/record-push.ts';
 import { resumePushes } from '../../server/actions/resume-pushes.ts';
 import { pushIdentity, settlePush } from '../../server/actions/settle-push.ts';
@@ -280,10 +279,7 @@ test.serial(
   async (t) => {
     const at = await prepared();
     const { shas } = at;
-    const settled = async (
-      change: RefChange,
-      early: Omit<NonNullable<Awaited<EarlyList>>, 'total' | 'newest'>,
-    ) => {
+    const settled = async (change: RefChange, early: Pick<RefChange, 'oldSha' | 'newSha'>) => {
       const pushId = await record(at, change);
       await move(at, pushId, change);
       const list = Promise.resolve({ ...early, total: 77, newest: [shas[0]] });

@@ -8,6 +8,7 @@ import { wasApplied, wereApplied } from '../../server/git/reflog.ts';
 import { listRefs, updateRef } from '../../server/git/refs.ts';
 import { spawnGit } from '../../server/git/run-git.ts';
 import { removeStaleLocks } from '../../server/git/stale-locks.ts';
+import { packOf } from '../support/git.ts';
 import { commitFile, git, gitWithInput, makeBench } from './real-git.ts';
 
 const bench = await makeBench();
@@ -126,8 +127,7 @@ test('a push killed before it moves anything has not taken place, and blocks not
   const { dir, tree, sha } = await bench.filled();
   const hooks = await makeHook('killing', 'kill -9 $PPID');
   const next = await commitFile(tree, { path: 'a', content: 'a', message: 'Next' });
-  const args = ['pack-objects', '--stdout', '--revs', '--quiet'];
-  const pack = Buffer.from(await gitWithInput(tree, args, `${next}\n`), 'latin1');
+  const pack = await packOf(tree, next);
   const line = `${sha} ${next} ${ref}\0report-status`;
   const killed = spawnGit({
     args: ['receive-pack', '--stateless-rpc', dir],

@@ -13,8 +13,9 @@ import { wasApplied } from '../../server/git/reflog.ts';
 import { readRef } from '../../server/git/refs.ts';
 import { decodeBody } from '../../server/git/request-body.ts';
 import { advertiseRefs, receivePack, uploadPack } from '../../server/git/smart-http.ts';
+import { packOf } from '../support/git.ts';
 import { serveGit, type TestServer, type TestServerOptions } from './http-server.ts';
-import { commitFile, git, gitWithInput, makeBench, tryGit } from './real-git.ts';
+import { commitFile, git, makeBench, tryGit } from './real-git.ts';
 
 const bench = await makeBench();
 test.after.always(() => bench.clean());
@@ -240,11 +241,6 @@ async function serve(t: ExecutionContext, options: TestServerOptions): Promise<T
   const server = await serveGit(options);
   t.teardown(server.close);
   return server;
-}
-
-async function packOf(tree: string, sha: string): Promise<Buffer> {
-  const output = await gitWithInput(tree, ['pack-objects', '--stdout', '--revs', '--quiet'], `${sha}\n`);
-  return Buffer.from(output, 'latin1');
 }
 
 /** Polls a condition, for what offers no event to wait on. */

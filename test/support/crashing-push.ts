@@ -8,7 +8,7 @@ import { zeroSha } from '../../server/git/ref-name.ts';
 import { repositoryDir } from '../../server/git/repository-path.ts';
 import { type TestApp, withApp } from './app.ts';
 import { eventually } from './eventually.ts';
-import { cloneUrl, gitWithInput, type WorkTree, withWorkTrees } from './git.ts';
+import { cloneUrl, packOf, type WorkTree, withWorkTrees } from './git.ts';
 import type { MadeProject } from './make.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
@@ -50,10 +50,7 @@ export function withCrashingPushes() {
     const socket = openPush(server, project);
     socket.write(Buffer.concat([sideCommand(sha), Buffer.from('0000')]));
     await eventually(async () => (await pushesOf(project)).length === 1);
-    return {
-      socket,
-      pack: await gitWithInput(tree.dir, ['pack-objects', '--stdout', '--revs', '-q'], `${sha}\n`),
-    };
+    return { socket, pack: await packOf(tree.dir, sha) };
   }
 
   function pushesOf({ id }: { id: number }): Promise<{ id: number }[]> {

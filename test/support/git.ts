@@ -123,3 +123,9 @@ export function gitWithInput(cwd: string, args: string[], input: string | Buffer
     child.stdin?.end(input);
   });
 }
+
+/** What a client sends of some revisions: a pack of all that they lead to, but for that of `^` ones. */
+export function packOf(cwd: string, ...revisions: string[]): Promise<Buffer> {
+  const args = ['pack-objects', '--stdout', '--revs', '--quiet'];
+  return gitWithInput(cwd, args, revisions.map((revision) => `${revision}\n`).join(''));
+}

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import ssh2, { type Client, type ClientChannel } from 'ssh2';
 import { flushPkt, pktLine } from '../../server/git/pkt-line.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
-import { gitWithInput, type WorkTree } from './git.ts';
+import { packOf, type WorkTree } from './git.ts';
 import type { ClientKey } from './ssh.ts';
 
 /** A client that does things step by step, and stops in the middle of them. */
@@ -55,6 +55,6 @@ export async function ending(channel: ClientChannel): Promise<{ code: number; te
 export async function pushOf(tree: WorkTree, branch: string): Promise<{ commands: Buffer; pack: Buffer }> {
   const head = await tree.head();
   const command = `${zeroSha} ${head} refs/heads/${branch}\0report-status side-band-64k`;
-  const pack = await gitWithInput(tree.dir, ['pack-objects', '--revs', '--stdout', '--quiet'], `${head}\n`);
+  const pack = await packOf(tree.dir, head);
   return { commands: Buffer.concat([pktLine(command), flushPkt]), pack };
 }

@@ -3,7 +3,7 @@ import { pktLine } from '../../server/git/pkt-line.ts';
 import { zeroSha } from '../../server/git/ref-name.ts';
 import { readRef } from '../../server/git/refs.ts';
 import { linesForPusher } from '../../server/transport/push-notices.ts';
-import { gitWithInput } from '../support/git.ts';
+import { packOf } from '../support/git.ts';
 import { ciFile, type Pushed, withPushes } from '../support/pushes.ts';
 
 const { empty, filled, pipelines, builds } = withPushes();
@@ -109,7 +109,7 @@ test('of many refs in one push twenty get a pipeline, and the pusher hears of th
 test('a client without side band gets the plain report, once the pipeline is there', async (t) => {
   const { project, tree, url, dir } = await empty();
   const sha = await tree.commit({ '.gitlab-ci.yml': broken });
-  const pack = await gitWithInput(tree.dir, ['pack-objects', '--stdout', '--revs', '--quiet'], `${sha}\n`);
+  const pack = await packOf(tree.dir, sha);
   for (const [capabilities, report] of [
     ['report-status', /^000eunpack ok\n0016ok refs\/heads\/one\n0000$/],
     ['', /^$/],
