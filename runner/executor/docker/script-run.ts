@@ -4,6 +4,7 @@ import type { RunResult, ScriptRun } from '../executor.ts';
 import { type Engine, engineCall, engineError } from './engine.ts';
 import { FrameReader } from './frames.ts';
 import { doneWord, endWord, type Launch, sendScript } from './launch.ts';
+import { wasOutOfMemory } from './out-of-memory.ts';
 import { stopContainer } from './stop.ts';
 
 export interface ScriptPlace {
@@ -33,7 +34,7 @@ export async function runScript(place: ScriptPlace, run: ScriptRun): Promise<Run
 
 async function supervise({ engine, launch, graceMs }: ScriptPlace, run: ScriptRun): Promise<RunResult> {
   const { container, stream } = launch;
-  const ended = result(launch, forward(stream, run.output));
+  const ended = result(engine, launch, forward(stream, run.output));
   ended.catch(() => undefined);
   try {
     return await unlessAborted(ended, run.signal);
@@ -65,26 +66,16 @@ async function forward(stream: Duplex, write: ScriptRun['output']): Promise<bool
   return told === doneWord;
 }
 
-async function result({ container, exited }: Launch, output: Promise<boolean>): Promise<RunResult> {
+async function result(
+  engine: Engine,
+  { container, exited }: Launch,
+  output: Promise<boolean>,
+): Promise<RunResult> {
   // One that was over before the engine took the question never ends again; then the second question is answered.
   const late = output.then(async (isDone) => (isDone ? 0 : (await container.wait()).StatusCode));
   const [exitCode] = await Promise.all([Promise.race([exited, late]), output]);
   if (exitCode === 0) return { exitCode };
-  return (await wasOutOfMemory(container, exitCode)) ? { exitCode, outOfMemory: true } : { exitCode };
-}
-
-const killedCode = 128 + 9;
-/** The engine may hear of the end before it hears why. Milliseconds. */
-const whyLimit = 1000;
-const whyPause = 50;
-
-async function wasOutOfMemory(container: Launch['container'], exitCode: number): Promise<boolean> {
-  for (let waited = 0; ; waited += whyPause) {
-    const { State: state, HostConfig: host } = await container.inspect();
-    if (state.OOMKilled) return true;
-    if (exitCode !== killedCode || !host.Memory || waited >= whyLimit) return false;
-    await delay(whyPause);
-  }
+  return (await wasOutOfMemory(engine, container, exitCode)) ? { exitCode, outOfMemory: true } : { exitCode };
 }
 
 /** The same, but rejects with the reason of the signal when that fires before. */
