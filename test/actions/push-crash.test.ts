@@ -154,6 +154,8 @@ test.serial(
 
 test.serial('when only git is killed, the client is told nothing and the push stays recorded', async (t) => {
   const at = await scene(t);
+  // Its worker would take the tasks that are looked at here.
+  await at.server.crash();
   const here = { ...at, server: { ...at.server, url: holder.app.url } };
   const { socket, pack } = await beginPush(here);
   socket.write(pack.subarray(0, 20));
