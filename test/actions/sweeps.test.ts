@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import test from 'ava';
 import { endLostBuilds } from '../../server/actions/end-lost-builds.ts';
 import { expireArtifacts } from '../../server/actions/expire-artifacts.ts';
@@ -145,6 +146,9 @@ test.serial('a build that no runner took for a day fails and leaves the queue', 
 
 test('artifacts past their date lose their bytes, and kept ones do not', async (t) => {
   const { app } = holder;
+  const { storage } = app.services;
+  const [expiredKey, keptKey] = ['artifacts/x.zip', 'artifacts/y.zip'];
+  for (const key of [expiredKey, keptKey]) await storage.put(key, Readable.from(['x']));
   const project = await app.make.project();
   const columns = {
     artifacts_filename: 'a.zip',
@@ -153,11 +157,11 @@ test('artifacts past their date lose their bytes, and kept ones do not', async (
   };
   const build = await app.make.build(project, {
     status: 'success',
-    columns: { ...columns, artifacts_key: 'artifacts/x.zip' },
+    columns: { ...columns, artifacts_key: expiredKey },
   });
   const later = {
     ...columns,
-    artifacts_key: 'artifacts/y.zip',
+    artifacts_key: keptKey,
     artifacts_expire_at: new Date(Date.now() + 60_000),
   };
   const kept = await app.make.build(project, { status: 'success', columns: later });
@@ -174,12 +178,14 @@ test('artifacts past their date lose their bytes, and kept ones do not', async (
     [project.id],
   );
   t.is(rows[0]?.artifacts_key, null);
-  t.is(rows[1]?.artifacts_key, 'artifacts/y.zip');
+  t.is(rows[1]?.artifacts_key, keptKey);
   t.is(rows[1]?.artifacts_expire_at, null);
-  const tasks = await app.rows<{ payload: unknown }>(
-    `select payload from graphile_worker._private_jobs j where payload::text like '%artifacts/x.zip%'`,
-  );
-  t.is(tasks.length, 1);
+  // A test beside this one may have carried out the task already.
+  await app.runTasks();
+  t.is(await storage.get(expiredKey), null);
+  const blob = await storage.get(keptKey);
+  t.is(blob?.size, 1);
+  blob?.stream.destroy();
 });
 
 test('coverage is the last number that the pattern finds, of the job before that of the project', async (t) => {
