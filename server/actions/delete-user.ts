@@ -43,12 +43,12 @@ async function removeUser(work: Work, userId: number): Promise<void> {
   // Before his own row is locked: whoever adds to what he wrote has locked that, and then asks for his row.
   await removeWritings(work, userId);
   await forgetAuthor(work, userId);
-  await forgetStars(work, userId);
   const found = await sqlOne<{ namespace_id: number | null }>(em, lockUser, [userId]);
   if (!found) return;
   await requireUnneeded(work, userId);
-  // What he wrote, or others to him, before his row was locked.
+  // What he wrote, or others to him, before his row was locked; from now on he stars nothing either.
   await removeWritings(work, userId);
+  await forgetStars(work, userId);
   await announceEnd(work, userId);
   if (found.namespace_id !== null) await removeNamespace(work, found.namespace_id);
   await sql(em, 'delete from users where id = $1', [userId]);

@@ -280,6 +280,33 @@ test('what a user began before he was removed, and would end after it, is not th
   }
 });
 
+test('what a user stars while his removal waits for him is not counted when he is gone', async (t) => {
+  const { app } = holder;
+  const user = await app.make.user();
+  const starred = await app.make.project({ visibility: 'public' });
+  const client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query('select 1 from users where id = $1 for no key update', [user.id]);
+    const removed = remove(user);
+    await eventually(
+      async () => (await count(waiting, ['%from users u where u.id = $1 for update of u%'])) === 1,
+    );
+    const star = await app.call('POST', `/api/v3/projects/${starred.id}/star`, { as: user.token });
+    t.is(star.status, 201);
+    await client.query('commit');
+    t.is((await removed).status, 200);
+  } finally {
+    await client.end();
+  }
+  t.false(await isThere(user));
+  const [project] = await app.rows<{ star_count: number }>('select star_count from projects where id = $1', [
+    starred.id,
+  ]);
+  t.is(project?.star_count, 0);
+});
+
 const waiting =
   "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1";
 
