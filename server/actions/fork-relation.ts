@@ -34,7 +34,8 @@ export async function unlinkFork({ em }: Work, projectId: number): Promise<void>
   const row = await sqlOne<{ source: number }>(
     em,
     `update projects p set forked_from_id = null from projects old
-     where p.id = $1 and old.id = p.id and old.forked_from_id is not null returning old.forked_from_id as source`,
+     where p.id = $1 and old.id = p.id and p.forked_from_id = old.forked_from_id
+     returning old.forked_from_id as source`,
     [projectId],
   );
   if (!row) return;

@@ -1,0 +1,25 @@
+import test from 'ava';
+import { rootToken, withApp } from '../support/app.ts';
+import { databaseLocks } from '../support/crashing-push.ts';
+import { eventually } from '../support/eventually.ts';
+
+const holder = withApp({ poolSize: 3 });
+const { hold } = databaseLocks(holder);
+
+const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  and query like '%set forked_from_id = null%'`;
+
+test('a relation that is undone by two at the same time is counted back once', async (t) => {
+  const { make, call, rows } = holder.app;
+  const parent = await make.project();
+  const forks = [await make.project(), await make.project()];
+  const relation = (id: number | undefined) => `/api/v3/projects/${id}/fork`;
+  for (const { id } of forks) await call('POST', `${relation(id)}/${parent.id}`, { as: rootToken });
+  const lock = await hold(t, 'select 1 from projects where id = $1 for update', [forks[0]?.id]);
+  const undone = [1, 2].map(() => call('DELETE', relation(forks[0]?.id), { as: rootToken }));
+  await eventually(async () => (await rows(waiting)).length === 2);
+  await lock.release();
+  for (const { status } of await Promise.all(undone)) t.is(status, 200);
+  const left = await call<{ forks_count: number }>('GET', `/api/v3/projects/${parent.id}`, { as: rootToken });
+  t.is(left.body.forks_count, 1);
+});
