@@ -138,7 +138,7 @@ const insertFork = `
   select $1, $2, $3, $4, least($5, s.visibility_level), $6, $7, s.id, s.name, s.path, s.description, s.avatar, s.logo,
     s.builds_enabled, s.shared_runners_enabled, s.public_builds, s.allow_git_fetch, s.build_timeout,
     s.build_coverage_regex, s.repository_size
-  from projects s where s.id = $8 and not s.pending_delete for update
+  from projects s where s.id = $8 and not s.pending_delete for no key update
   on conflict do nothing returning id`;
 
 async function nameOrSourceGone({ em }: Work, sourceId: number): Promise<AppError> {

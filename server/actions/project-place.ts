@@ -19,8 +19,11 @@ export async function takePlace(work: Work, viewer: Viewer, name: PlaceName): Pr
   const where = await whereOf(work, name);
   const found = where && (await em.findOne(Namespace, { ...where, pendingDelete: false }));
   if (!found || !(await mayCreateIn(work, viewer, found))) return null;
-  // Users before namespaces, as where a user is removed.
-  if (found.owner) await sql(em, 'select 1 from users where id = $1 for update', [found.owner.id]);
+  // Users before namespaces, as where a user is removed. Rows that only name him do not wait for this lock: whoever
+  // holds what this transaction comes to may be about to write one.
+  if (found.owner) {
+    await sql(em, 'select 1 from users where id = $1 for no key update', [found.owner.id]);
+  }
   const held = await sqlOne(em, 'select 1 from namespaces where id = $1 and not pending_delete for share', [
     found.id,
   ]);
