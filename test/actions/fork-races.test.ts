@@ -4,20 +4,17 @@ import { databaseLocks } from '../support/crashing-push.ts';
 import { eventually } from '../support/eventually.ts';
 
 const holder = withApp({ poolSize: 3 });
-const { hold } = databaseLocks(holder);
-
-const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-  and query like $1`;
+const { hold, waiters } = databaseLocks(holder);
 
 test('a relation that is undone by two at the same time is counted back once', async (t) => {
-  const { make, call, rows } = holder.app;
+  const { make, call } = holder.app;
   const parent = await make.project();
   const forks = [await make.project(), await make.project()];
   const relation = (id: number | undefined) => `/api/v3/projects/${id}/fork`;
   for (const { id } of forks) await call('POST', `${relation(id)}/${parent.id}`, { as: rootToken });
   const lock = await hold(t, 'select 1 from projects where id = $1 for update', [forks[0]?.id]);
   const undone = [1, 2].map(() => call('DELETE', relation(forks[0]?.id), { as: rootToken }));
-  await eventually(async () => (await rows(waiting, ['%set forked_from_id = null%'])).length === 2);
+  await eventually(async () => (await waiters('%set forked_from_id = null%')) === 2);
   await lock.release();
   for (const { status } of await Promise.all(undone)) t.is(status, 200);
   const left = await call<{ forks_count: number }>('GET', `/api/v3/projects/${parent.id}`, { as: rootToken });
@@ -25,7 +22,7 @@ test('a relation that is undone by two at the same time is counted back once', a
 });
 
 test('two forks of one project by one user, into a group and into his own namespace, do not block each other', async (t) => {
-  const { make, call, rows } = holder.app;
+  const { make, call } = holder.app;
   const [user, source] = [await make.user(), await make.project({ visibility: 'public' })];
   const group = await make.group();
   await make.groupMember(group, user, 'owner');
@@ -33,9 +30,9 @@ test('two forks of one project by one user, into a group and into his own namesp
     call('POST', `/api/v3/projects/fork/${source.id}`, { as: user.token, form });
   const lock = await hold(t, 'select 1 from projects where id = $1 for update', [source.id]);
   const intoGroup = fork({ namespace: String(group) });
-  await eventually(async () => (await rows(waiting, ['%insert into projects%'])).length === 1);
+  await eventually(async () => (await waiters('%insert into projects%')) === 1);
   const intoOwn = fork({});
-  await eventually(async () => (await rows(waiting, ['%insert into projects%'])).length === 2);
+  await eventually(async () => (await waiters('%insert into projects%')) === 2);
   await lock.release();
   for (const { status } of await Promise.all([intoGroup, intoOwn])) t.is(status, 201);
 });

@@ -1,11 +1,13 @@
 import test from 'ava';
 import pg from 'pg';
 import { rootToken, withApp } from '../support/app.ts';
+import { databaseLocks } from '../support/crashing-push.ts';
 import { eventually } from '../support/eventually.ts';
 import type { MadeUser } from '../support/make.ts';
 import { sshKeyLine } from '../support/ssh-key-lines.ts';
 
 const holder = withApp({ poolSize: 6 });
+const { hold, waiters } = databaseLocks(holder);
 
 type User = { id: number; username: string } | null;
 
@@ -266,8 +268,8 @@ test('what a user began before he was removed, and would end after it, is not th
       app.call('POST', '/api/v3/user/keys', { as: user.token, form: key }),
       app.call('POST', '/api/v3/user/emails', { as: user.token, form: { email: 'late@example.com' } }),
     ];
-    await eventually(async () => (await count(waiting, ['%insert into keys%'])) === 1);
-    await eventually(async () => (await count(waiting, ['%insert into emails%'])) === 1);
+    await eventually(async () => (await waiters('%insert into keys%')) === 1);
+    await eventually(async () => (await waiters('%insert into emails%')) === 1);
     await client.query('delete from namespaces where owner_id = $1', [user.id]);
     await client.query('delete from users where id = $1', [user.id]);
     await client.query('commit');
@@ -284,31 +286,19 @@ test('what a user stars while his removal waits for him is not counted when he i
   const { app } = holder;
   const user = await app.make.user();
   const starred = await app.make.project({ visibility: 'public' });
-  const client = new pg.Client({ connectionString: app.databaseUrl });
-  await client.connect();
-  try {
-    await client.query('begin');
-    await client.query('select 1 from users where id = $1 for no key update', [user.id]);
-    const removed = remove(user);
-    await eventually(
-      async () => (await count(waiting, ['%from users u where u.id = $1 for update of u%'])) === 1,
-    );
-    const star = await app.call('POST', `/api/v3/projects/${starred.id}/star`, { as: user.token });
-    t.is(star.status, 201);
-    await client.query('commit');
-    t.is((await removed).status, 200);
-  } finally {
-    await client.end();
-  }
+  const lock = await hold(t, 'select 1 from users where id = $1 for no key update', [user.id]);
+  const removed = remove(user);
+  await eventually(async () => (await waiters('%from users u where u.id = $1 for update of u%')) === 1);
+  const star = await app.call('POST', `/api/v3/projects/${starred.id}/star`, { as: user.token });
+  t.is(star.status, 201);
+  await lock.release();
+  t.is((await removed).status, 200);
   t.false(await isThere(user));
   const [project] = await app.rows<{ star_count: number }>('select star_count from projects where id = $1', [
     starred.id,
   ]);
   t.is(project?.star_count, 0);
 });
-
-const waiting =
-  "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1";
 
 test('no address, name, identity or key goes to two users who ask at the same time', async (t) => {
   const { app } = holder;

@@ -93,14 +93,21 @@ export function databaseLocks(holder: { app: TestApp }) {
     return { release };
   }
 
-  async function somebodyWaits(): Promise<boolean> {
+  /** How many statements wait for a lock, of those whose text is like this. */
+  async function waiters(pattern = '%'): Promise<number> {
     const rows = await holder.app.rows(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      `select 1 from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+      [pattern],
     );
-    return rows.length > 0;
+    return rows.length;
   }
 
-  return { hold, somebodyWaits };
+  async function somebodyWaits(): Promise<boolean> {
+    return (await waiters()) > 0;
+  }
+
+  return { hold, waiters, somebodyWaits };
 }
 
 /** A push whose body is written by the test. */
